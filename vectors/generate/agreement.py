@@ -222,16 +222,21 @@ def canonical(toml, files):
         "class": {
             "column": text(given["class"]["column"]),
             "values": [text(value) for value in given["class"]["values"]],
-        },
+        } if "class" in given else None,
         "attribute": [],
     }
     if "expected_records" in release:
         full["release"]["expected_records"] = release["expected_records"]
-    if given["class"].get("owner", "both") != "both":
+    # The tree follows from the agreement: nothing is chosen, and no class is needed.
+    if full["release"]["utility"] == "range":
+        del full["release"]["selection"], full["release"]["structure_share"]
+    if "class" not in given:
+        del full["class"]
+    elif given["class"].get("owner", "both") != "both":
         full["class"]["owner"] = given["class"]["owner"]
     if partition == "horizontal":
         full["release"]["overlap_check"] = release.get("overlap_check", False)
-        if full["release"]["selection"] == "exponential":
+        if full["release"].get("selection") == "exponential":
             full["release"]["taylor_digits"] = release.get("taylor_digits", 6)
             full["release"]["taylor_degree"] = release.get("taylor_degree", 16)
     if partition != "local":
@@ -303,6 +308,7 @@ def change(base, *pairs):
 
 
 FILES = {"job.csv": JOB}
+OF_LOANS = '[class]\ncolumn = "approved"\nvalues = ["Y", "N"]'
 CRYPTO = '[crypto]\ncount_table = "transfers"'
 PAPER = change(LOANS, ('profile = "default"', 'profile = "paper"'))
 VALID = [
@@ -390,6 +396,12 @@ LATER = [
 APPROVED = 'column = "approved"'
 FLIPS = ('selection = "exponential"', 'selection = "permute-and-flip"')
 LATER += [
+    ("a tree that follows from the agreement", change(
+        LOANS, ('utility = "max"', 'utility = "range"'), ('selection = "exponential"', ""),
+        ('structure_share = "0.5"', "")), FILES),
+    ("the same without a class", change(
+        LOANS, ('utility = "max"', 'utility = "range"'), ('selection = "exponential"', ""),
+        ('structure_share = "0.5"', ""), (OF_LOANS, "")), FILES),
     ("the class at both, said", change(LOANS, (APPROVED, APPROVED + '\nowner = "both"')), FILES),
     ("the class at the first party", change(
         LOANS, (APPROVED, APPROVED + '\nowner = "p1"'), FLIPS), FILES),

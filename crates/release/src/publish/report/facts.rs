@@ -170,9 +170,10 @@ impl Facts {
             if self.rows.len() < MOST_ROWS {
                 self.rows.push(record.iter().map(str::to_owned).collect());
             }
-            let class =
-                self.classes.iter().position(|class| record.get(attributes.len()) == Some(class));
-            let count = record.get(attributes.len() + 1).and_then(|count| count.parse().ok());
+            let labels = usize::from(!self.class.is_empty());
+            let label = if labels == 0 { Some("") } else { record.get(attributes.len()) };
+            let class = self.classes.iter().position(|class| label == Some(class));
+            let count = record.get(attributes.len() + labels).and_then(|count| count.parse().ok());
             let (Some(class), Some(count)) = (class, count) else {
                 return Err(wrong("a row's class or count is not one"));
             };

@@ -9,6 +9,7 @@ mod horizontal_shards;
 mod noisy_rehearsal;
 mod one_class;
 mod properties;
+mod range;
 mod shards;
 mod statistics;
 mod two_parties;
