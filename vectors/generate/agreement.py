@@ -546,6 +546,10 @@ INVALID = [
      + "\n[scale]\nshards = 3\n", ["does-not-apply"]),
     ("unknown key", change(LOANS, ("profile =", "profiles =")), ["unknown-key"]),
     ("unknown section", LOANS + "\n[colour]\n", ["unknown-key"]),
+    ("a part of ε for choices that nobody makes", change(
+        LOANS, ('utility = "max"', 'utility = "range"'), ('selection = "exponential"', "")),
+     ["does-not-apply"]),
+    ("no class where choices are scored by it", change(LOANS, (OF_LOANS, "")), ["missing-key"]),
     ("no ε", change(LOANS, ('epsilon = "1.0"', "")), ["missing-key"]),
     ("ε as a float", change(LOANS, ('"1.0"', "1.0")), ["wrong-type"]),
     ("ε is zero", change(LOANS, ('"1.0"', '"0.0"')), ["out-of-range"]),

@@ -85,6 +85,13 @@ pub struct Spend {
     pub thousandths: u32,
 }
 
+impl Spend {
+    /// Whether it paid for the choice of a value.
+    pub fn is_choice(&self) -> bool {
+        self.name.ends_with(": choice")
+    }
+}
+
 /// A signature.
 #[derive(Clone, Debug, Default)]
 pub struct Signed {

@@ -202,7 +202,10 @@ impl Facts {
     fn pictures(&self, html: &mut Html) {
         section("values", "How the values were divided", html);
         let (privately, noisy) = match self.promise {
-            Told::Differential { .. } => (", chosen privately,", "noisy counts"),
+            Told::Differential { .. } => match self.spends.iter().any(|part| part.is_choice()) {
+                true => (", chosen privately,", "noisy counts"),
+                false => ("", "noisy counts"),
+            },
             Told::Words(_) => ("", "counts"),
         };
         html.raw("<p>Every value begins as coarse as it can be. In each step one value")

@@ -3,7 +3,8 @@
 
 use super::two_parties::{Row, alone, loans, random_rows, thesis_rows};
 use super::{hidden, horizontal, one_class, vertical, *};
-use crate::table::CutValue;
+use crate::table::{Class, CutValue, Schema};
+use std::sync::Arc;
 
 const TERMS: &str = "epsilon = \"2\"\nspecializations = 4\nutility = \"range\"";
 
@@ -16,9 +17,9 @@ fn all_terms() -> Vec<String> {
 
 /// The same agreement without its class.
 fn without_class(agreement: &Agreement) -> Agreement {
-    let mut canonical: serde_json::Value = serde_json::from_str(&agreement.canonical()).unwrap();
-    canonical.as_object_mut().unwrap().remove("class").unwrap();
-    Agreement::from_canonical(canonical.to_string().as_bytes()).unwrap()
+    let schema = Schema { class: Class::none(), ..Schema::clone(&agreement.schema) };
+    let agreement = Agreement { schema: Arc::new(schema), ..agreement.clone() };
+    Agreement::from_canonical(agreement.canonical().as_bytes()).unwrap()
 }
 
 fn in_words(cuts: &Cuts) -> Vec<String> {
