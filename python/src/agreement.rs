@@ -121,7 +121,7 @@ impl Agreement {
         let attributes = schema.attributes.iter().map(|attribute| attribute.name.clone());
         let identifier = self.inner.identifier().filter(|_| identifier);
         let identifier = identifier.map(|identifier| identifier.column.clone());
-        attributes.chain([schema.class.column.clone()]).chain(identifier).collect()
+        attributes.chain(schema.class.name().map(str::to_owned)).chain(identifier).collect()
     }
 
     /// What one party's side of a run will exchange, with a tree of usual size and with a large one: for

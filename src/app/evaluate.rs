@@ -96,6 +96,13 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Error> {
                  paths loses is printed when it is made",
             ));
         }
+        if schema.class.is_none() {
+            let place = directory.display();
+            return Err(Error::input(format!("{place} is a release without a class")).advise(
+                "evaluation learns to predict the class, and its agreement has no [class]: add one to \
+                 an agreement with utility = \"range\", or compare counts with your own",
+            ));
+        }
         // Releases of one series have one schema, and its records are read once.
         if records.as_ref().is_none_or(|(known, _)| known != schema) {
             let read = Records::read(schema, arguments)?;

@@ -253,16 +253,21 @@ def canonical(toml, files):
         "class": {
             "column": text(given["class"]["column"]),
             "values": [text(value) for value in given["class"]["values"]],
-        },
+        } if "class" in given else None,
         "attribute": [],
     }
     if "expected_records" in release:
         full["release"]["expected_records"] = release["expected_records"]
-    if given["class"].get("owner", "both") != "both":
+    # The tree follows from the agreement: nothing is chosen, and no class is needed.
+    if full["release"]["utility"] == "range":
+        del full["release"]["selection"], full["release"]["structure_share"]
+    if "class" not in given:
+        del full["class"]
+    elif given["class"].get("owner", "both") != "both":
         full["class"]["owner"] = given["class"]["owner"]
     if partition == "horizontal":
         full["release"]["overlap_check"] = release.get("overlap_check", False)
-        if full["release"]["selection"] == "exponential":
+        if full["release"].get("selection") == "exponential":
             full["release"]["taylor_digits"] = release.get("taylor_digits", 6)
             full["release"]["taylor_degree"] = release.get("taylor_degree", 16)
     if partition != "local":
@@ -334,6 +339,7 @@ def change(base, *pairs):
 
 
 FILES = {"job.csv": JOB}
+OF_LOANS = '[class]\ncolumn = "approved"\nvalues = ["Y", "N"]'
 CRYPTO = '[crypto]\ncount_table = "transfers"'
 PAPER = change(LOANS, ('profile = "default"', 'profile = "paper"'))
 VALID = [
@@ -454,6 +460,12 @@ LATER += [
 APPROVED = 'column = "approved"'
 FLIPS = ('selection = "exponential"', 'selection = "permute-and-flip"')
 LATER += [
+    ("a tree that follows from the agreement", change(
+        LOANS, ('utility = "max"', 'utility = "range"'), ('selection = "exponential"', ""),
+        ('structure_share = "0.5"', "")), FILES),
+    ("the same without a class", change(
+        LOANS, ('utility = "max"', 'utility = "range"'), ('selection = "exponential"', ""),
+        ('structure_share = "0.5"', ""), (OF_LOANS, "")), FILES),
     ("the class at both, said", change(LOANS, (APPROVED, APPROVED + '\nowner = "both"')), FILES),
     ("the class at the first party", change(
         LOANS, (APPROVED, APPROVED + '\nowner = "p1"'), FLIPS), FILES),
@@ -613,6 +625,10 @@ INVALID = [
      + "\n[scale]\nshards = 3\n", ["does-not-apply"]),
     ("unknown key", change(LOANS, ("profile =", "profiles =")), ["unknown-key"]),
     ("unknown section", LOANS + "\n[colour]\n", ["unknown-key"]),
+    ("a part of ε for choices that nobody makes", change(
+        LOANS, ('utility = "max"', 'utility = "range"'), ('selection = "exponential"', "")),
+     ["does-not-apply"]),
+    ("no class where choices are scored by it", change(LOANS, (OF_LOANS, "")), ["missing-key"]),
     ("no ε", change(LOANS, ('epsilon = "1.0"', "")), ["missing-key"]),
     ("ε as a float", change(LOANS, ('"1.0"', "1.0")), ["wrong-type"]),
     ("ε is zero", change(LOANS, ('"1.0"', '"0.0"')), ["out-of-range"]),

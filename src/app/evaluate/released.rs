@@ -64,7 +64,7 @@ pub fn rows(name: &str, csv: &[u8], values: &mut Generalization<'_>) -> Result<R
 
 fn check_header(schema: &Schema, record: &csv::StringRecord) -> Result<(), String> {
     let names = schema.attributes.iter().map(|attribute| attribute.name.as_str());
-    let expected: Vec<&str> = names.chain([schema.class.column.as_str(), "count"]).collect();
+    let expected: Vec<&str> = names.chain(schema.class.name()).chain(["count"]).collect();
     if record.iter().eq(expected.iter().copied()) {
         return Ok(());
     }
@@ -77,8 +77,9 @@ fn row(
     codes: &mut [u32],
 ) -> Result<(u8, u64), String> {
     let schema = values.schema().clone();
-    if record.len() != codes.len() + 2 {
-        return Err(format!("{} fields in place of {}", record.len(), codes.len() + 2));
+    let wanted = codes.len() + schema.class.name().iter().count() + 1;
+    if record.len() != wanted {
+        return Err(format!("{} fields in place of {wanted}", record.len()));
     }
     let short = |text: &str| text.chars().take(40).collect::<String>();
     for (attribute, code) in codes.iter_mut().enumerate() {
@@ -87,7 +88,8 @@ fn row(
             format!("column `{name}`: `{}` is not on the cut", short(&record[attribute]))
         })?;
     }
-    let (class, count) = (&record[codes.len()], &record[codes.len() + 1]);
+    let count = &record[wanted - 1];
+    let class = if schema.class.is_none() { "" } else { &record[wanted - 2] };
     let known = schema.class.values.iter().position(|known| known == class);
     let class = known.and_then(|place| u8::try_from(place).ok()).ok_or_else(|| {
         format!("column `{}`: `{}` is not a class", schema.class.column, short(class))

@@ -5,7 +5,7 @@ use super::{
     Agreement, Declared, Identifier, MatchBy, Matching, Membership, Partition, Party, Rehearsal,
 };
 use crate::table::{
-    Attribute, CellRules, Domain, MAX_DEPTH, Missing, OnBadValue, Splits, Taxonomy, ValueId,
+    Attribute, CellRules, Class, Domain, MAX_DEPTH, Missing, OnBadValue, Splits, Taxonomy, ValueId,
 };
 use serde_json::{Value, json};
 
@@ -62,15 +62,9 @@ pub(super) fn value(agreement: &Agreement, format: Format) -> Value {
         release.push(("overlap_check", json!(overlap_check.is_some())));
     }
     let class = &agreement.schema.class;
-    let mut of_class = vec![("column", json!(class.column)), ("values", json!(class.values))];
-    if let (Format::Two, Some(owner)) = (format, class.owner) {
-        of_class.push(("owner", json!(owner.to_string())));
-    }
-    let mut sections = vec![
-        ("format", json!(format.name())),
-        ("release", object(release)),
-        ("class", object(of_class)),
-    ];
+    let of_class = (!class.is_none()).then(|| class_entries(class, format));
+    let mut sections = vec![("format", json!(format.name())), ("release", object(release))];
+    sections.extend(of_class.map(|entries| ("class", object(entries))));
     if !agreement.schema.attributes.is_empty() {
         let attributes = agreement.schema.attributes.iter().map(attribute);
         sections.push(("attribute", attributes.collect()));
@@ -105,6 +99,14 @@ fn declared(declared: &Declared) -> Vec<(&'static str, Value)> {
     let texts = texts.into_iter().filter_map(|(key, text)| Some((key, json!(text.as_ref()?))));
     let contacts = (!contacts.is_empty()).then(|| (CONTACTS, json!(contacts)));
     texts.chain(contacts).collect()
+}
+
+fn class_entries(class: &Class, format: Format) -> Vec<(&'static str, Value)> {
+    let mut entries = vec![("column", json!(class.column)), ("values", json!(class.values))];
+    if let (Format::Two, Some(owner)) = (format, class.owner) {
+        entries.push(("owner", json!(owner.to_string())));
+    }
+    entries
 }
 
 fn party(party: &Party) -> Value {

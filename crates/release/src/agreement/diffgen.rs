@@ -21,11 +21,11 @@ pub struct Terms {
     pub specializations: Specializations,
     /// How candidates are scored.
     pub utility: Utility,
-    /// How one of them is chosen.
+    /// How one of them is chosen; [`Utility::Range`] chooses nothing, and this means nothing there.
     pub selection: Selection,
     /// Who adds noise to the counts.
     pub noise: Noise,
-    /// The part of ε for the choices, between 0 and 1.
+    /// The part of ε for the choices, between 0 and 1; 0 for [`Utility::Range`].
     pub structure_share: Decimal,
     /// Whether everything is done exactly as in the papers.
     pub profile: Profile,
@@ -85,6 +85,8 @@ choice! {
         LeafMax = "leaf-max",
         /// Information gain about the class.
         InfoGain = "info-gain",
+        /// The part of its attribute's range that it covers: of no data.
+        Range = "range",
     }
 }
 choice! {
@@ -186,6 +188,10 @@ impl ModelTerms for Terms {
     }
 
     fn in_short(&self) -> String {
+        if self.utility == Utility::Range {
+            let (profile, utility) = (self.profile.word(), self.utility.word());
+            return format!("{profile} {utility} {}", self.noise.word());
+        }
         format!(
             "{} {} {} {} {}",
             self.profile.word(),
@@ -198,6 +204,9 @@ impl ModelTerms for Terms {
 
     fn check(&self, form: &mut Form<'_>, beside: Beside<'_>, at: usize) {
         read::enough_to_specialize(form, beside.schema, self, at);
+        if self.utility == Utility::Range {
+            read::no_sets(form, beside.schema, at);
+        }
     }
 
     fn entries(&self) -> (Entries, Entries) {
@@ -205,11 +214,13 @@ impl ModelTerms for Terms {
             ("epsilon", json!(self.epsilon.to_string())),
             ("specializations", self.specializations.value()),
             ("utility", json!(self.utility.word())),
-            ("selection", json!(self.selection.word())),
             ("noise", json!(self.noise.word())),
-            ("structure_share", json!(self.structure_share.to_string())),
             ("profile", json!(self.profile.word())),
         ];
+        if self.utility != Utility::Range {
+            release.push(("selection", json!(self.selection.word())));
+            release.push(("structure_share", json!(self.structure_share.to_string())));
+        }
         if let Specializations::Auto { expected_records: Some(records) } = self.specializations {
             release.push(("expected_records", json!(records)));
         }

@@ -37,6 +37,14 @@ impl Section {
         Some(self.entries.swap_remove(index).1)
     }
 
+    /// The text of a key, if it has one.
+    pub fn text_of(&self, key: &str) -> Option<&str> {
+        self.entries.iter().find_map(|(known, node)| match &node.value {
+            Value::Text(text) if known.name == key => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
     /// Whether the key is there.
     pub fn has(&self, key: &str) -> bool {
         self.entries.iter().any(|(known, _)| known.name == key)

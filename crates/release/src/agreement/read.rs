@@ -74,6 +74,8 @@ pub(super) struct Divided {
     pub class_owner: Option<Role>,
     /// Whether nobody learns who is common.
     pub hidden: bool,
+    /// Whether the tree follows from the agreement alone.
+    pub by_range: bool,
 }
 
 pub(super) fn from_toml(
@@ -125,12 +127,15 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
     let kind = release.as_mut().and_then(|(release, _)| partition(form, release));
 
     let common = release.as_mut().and_then(|(release, _)| release::read(form, release, kind));
-    let class = people::class(form, &mut top, kind);
+    // Only a tree that follows from the agreement alone needs no class.
+    let utility = release.as_ref().and_then(|(release, _)| release.text_of("utility"));
+    let by_range = utility == Some(Utility::Range.word());
+    let class = people::class(form, &mut top, kind, by_range);
     let class_owner = class.as_ref().and_then(|class| class.owner);
     let overlap_check = common.as_ref().map(|common| common.overlap_check);
     let identifier = people::identifier(form, &mut top, kind, overlap_check);
     let hidden = identifier.as_ref().is_some_and(matching::Matched::is_hidden);
-    let divided = kind.map(|kind| Divided { kind, class_owner, hidden });
+    let divided = kind.map(|kind| Divided { kind, class_owner, hidden, by_range });
     let of_paths = release.as_ref().is_some_and(|(_, named)| named.1.of_paths);
     let model = release.and_then(|(release, named)| model(form, release, named, &mut top, divided));
     let parties = people::parties(form, &mut top, kind);
@@ -153,7 +158,7 @@ fn whole(form: &mut Form<'_>, document: Node, origin: Origin<'_>) -> Option<Agre
             let matched = identifier?;
             let shards = shards.flatten();
             let matching =
-                matching::check(form, &matched, common.max_records, class_owner, &model, shards);
+                matching::check(form, &matched, common.max_records, &schema.class, &model, shards);
             Partition::Vertical { parties: parties?, identifier: matched.identifier, matching }
         }
         Kind::Horizontal => {
@@ -240,7 +245,7 @@ fn columns_differ(form: &mut Form<'_>, schema: &Schema, identifier: Option<&Iden
     let names = identifier
         .iter()
         .map(|identifier| ("[id]", identifier.column.as_str()))
-        .chain([("[class]", schema.class.column.as_str())])
+        .chain(schema.class.name().map(|name| ("[class]", name)))
         .chain(schema.attributes.iter().map(|attribute| ("an attribute", attribute.name.as_str())));
     let mut clashes = Vec::new();
     for (what, name) in names {

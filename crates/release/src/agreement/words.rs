@@ -198,11 +198,14 @@ pub(super) fn normalization(identifier: &Identifier) -> String {
 fn published(page: &mut Page, agreement: &Agreement) {
     let class = &agreement.schema.class;
     page.item(&format!(
-        "One table of counts: how many people have each combination of {} and of `{}` ({}){}. {}",
+        "One table of counts: how many people have each combination of {}{}{}. {}",
         agreement.model.terms().combined(),
-        class.column,
-        class.values.join(", "),
+        match class.name() {
+            Some(name) => format!(" and of `{name}` ({})", class.values.join(", ")),
+            None => String::new(),
+        },
         match (agreement.parties(), class.owner) {
+            _ if class.is_none() => String::new(),
             (Some(parties), Some(owner)) =>
                 format!(", which {} alone holds", parties.of(owner).name),
             (Some(_), None) => ", which both hold".to_owned(),

@@ -167,7 +167,8 @@ fn write_rows(
     spreadsheet_safe: bool,
     to: &mut dyn Write,
 ) -> Result<u64, Error> {
-    let written = rows::write(&released.csv, kept, drawn.as_mut(), spreadsheet_safe, to);
+    let classes = !released.schema.class.is_none();
+    let written = rows::write(&released.csv, kept, classes, drawn.as_mut(), spreadsheet_safe, to);
     written.map_err(|error| match error.kind() {
         Kind::Input => {
             let place = released.directory.join(RELEASE);

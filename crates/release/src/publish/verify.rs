@@ -173,6 +173,11 @@ fn check_rows(manifest: &Manifest, agreement: &Agreement, directory: &Path) -> R
             "{MANIFEST} states {stated} specializations, and the agreement allows {most}"
         )));
     }
+    if !plan::allows(agreement, cuts.made())? {
+        return Err(changed(format!(
+            "{MANIFEST} states other cuts than those that follow from the agreement (utility `range`)"
+        )));
+    }
     let path = directory.join(RELEASE);
     let wrong = |problem: String| changed(format!("{}, {problem}", path.display()));
     let file = open(&path)?;

@@ -26,6 +26,12 @@
 //! the proof). Splits that two parties draw together, on shares, are scored by u alone, and so are all
 //! splits with Max or with the papers' choices (`profile = "paper"`).
 //!
+//! *Range* (ours, after the thesis, 7.4.1): where the utility is the width of a candidate's range, the
+//! cuts are a function of the agreement, and of the noisy number of records where one decides how
+//! many there are ([`Plan::widest`]). What depends on data is that number and the counts of leaves
+//! that are fixed before them; one record adds 1 to one count, so the counts take all that is left of ε.
+//! Nobody scores, chooses or sends anything for the structure.
+//!
 //! The loop below is the same for one party and for two: a [`Specializer`] is what differs. Neither the
 //! candidates nor the budget depend on the data beyond outputs already made.
 //!
@@ -225,15 +231,52 @@ pub fn run<F: Specializer>(
     let plan = &decided;
     specializer.begin(plan)?;
     progress(Step::Began { phase: "structure", total: plan.specializations() as usize });
+    let mut cuts = Cuts::topmost(plan.schema());
+    match plan.is_public() {
+        true => follow_widest(plan, &mut cuts, specializer, progress)?,
+        false => choose_all(plan, &mut budget, &mut cuts, specializer, progress)?,
+    }
+    let leaves = specializer.leaves(&cuts)?;
+    let rest = budget.spend_rest("counts")?;
+    let noisy = specializer.noisy_counts(rest, &cuts, &leaves)?;
+    progress(Step::Ended);
+    let counts = plan.post_process().apply(&noisy);
+    let table = Generalized { cuts, leaves, counts };
+    Ok(Release { table, spends: budget.spends().to_vec(), notes: Vec::new() })
+}
+
+/// Specializes what is widest, which spends nothing.
+fn follow_widest<F: Specializer>(
+    plan: &Plan,
+    cuts: &mut Cuts,
+    specializer: &mut F,
+    progress: &dyn Fn(Step),
+) -> Result<(), Error> {
+    for _ in 0..plan.specializations() {
+        let Some(made) = plan.widest(cuts) else { break };
+        let children = cuts.specialize(&made)?;
+        specializer.specialize(&made, &children, None)?;
+        progress(Step::Advanced(1));
+    }
+    Ok(())
+}
+
+/// Specializes what is chosen, round by round.
+fn choose_all<F: Specializer>(
+    plan: &Plan,
+    budget: &mut Budget,
+    cuts: &mut Cuts,
+    specializer: &mut F,
+    progress: &dyn Fn(Step),
+) -> Result<(), Error> {
     let schema = plan.schema();
-    let mut cuts = Cuts::topmost(schema);
-    specializer.draw_first_splits(first_splits(plan, &mut budget, &cuts)?)?;
+    specializer.draw_first_splits(first_splits(plan, budget, cuts)?)?;
     for round in 1..=plan.specializations() {
-        let candidates = plan.candidates(&cuts);
+        let candidates = plan.candidates(cuts);
         if candidates.is_empty() {
             break; // what is left of the structure's part goes to the counts
         }
-        let choice = spend(&mut budget, plan, format!("round {round}: choice"))?;
+        let choice = spend(budget, plan, format!("round {round}: choice"))?;
         let winner = specializer.choose(choice, &candidates)?;
         let winner =
             *candidates.get(winner).ok_or_else(|| Error::fault("no such candidate won"))?;
@@ -242,7 +285,7 @@ pub fn run<F: Specializer>(
             CutValue::Interval { .. } => {
                 if plan.splits_late(winner.attribute) {
                     let name = format!("round {round}: split of {}", attribute.name);
-                    let spend = spend(&mut budget, plan, name)?;
+                    let spend = spend(budget, plan, name)?;
                     specializer.draw_splits(spend, winner.attribute, &[winner.value])?;
                 }
                 Some(specializer.split_of(winner)?)
@@ -254,7 +297,7 @@ pub fn run<F: Specializer>(
         let keep = match attribute.domain {
             Domain::Set(_) => {
                 let name = format!("round {round}: sub-partitions of {}", attribute.name);
-                Some(spend(&mut budget, plan, name)?)
+                Some(spend(budget, plan, name)?)
             }
             _ => None,
         };
@@ -266,18 +309,12 @@ pub fn run<F: Specializer>(
         let late = plan.splits_late(winner.attribute);
         if !divisible.is_empty() && round < plan.specializations() && !late {
             let name = format!("round {round}: splits of {}", attribute.name);
-            let spend = spend(&mut budget, plan, name)?;
+            let spend = spend(budget, plan, name)?;
             specializer.draw_splits(spend, winner.attribute, &divisible)?;
         }
         progress(Step::Advanced(1));
     }
-    let leaves = specializer.leaves(&cuts)?;
-    let rest = budget.spend_rest("counts")?;
-    let noisy = specializer.noisy_counts(rest, &cuts, &leaves)?;
-    progress(Step::Ended);
-    let counts = plan.post_process().apply(&noisy);
-    let table = Generalized { cuts, leaves, counts };
-    Ok(Release { table, spends: budget.spends().to_vec(), notes: Vec::new() })
+    Ok(())
 }
 
 /// A spend for the first split of every number that is not split late.

@@ -14,7 +14,7 @@ use crate::math::Randomness;
 use crate::privacy::Budget;
 use crate::protocol::Workspace;
 use crate::protocol::forecast::Forecast;
-use crate::table::Cuts;
+use crate::table::{Cuts, Specialization};
 
 /// The model of an agreement.
 pub(super) fn of(agreement: &Agreement) -> &dyn ReleaseModel {
@@ -46,6 +46,11 @@ pub(super) trait ReleaseModel {
     /// See [`super::plan::most_specializations`].
     fn most_specializations(&self, _: &Agreement) -> Result<Option<u32>, Error> {
         Ok(None)
+    }
+
+    /// See [`super::plan::allows`].
+    fn allows(&self, _: &Agreement, _made: &[Specialization]) -> Result<bool, Error> {
+        Ok(true)
     }
 
     /// See [`super::plan::outlook`].

@@ -5,6 +5,7 @@ use crate::Error;
 use crate::agreement::Agreement;
 use crate::privacy::Promise;
 use crate::release::one_party;
+use crate::table::Specialization;
 
 /// What a release will be like.
 #[derive(Clone, Debug)]
@@ -55,6 +56,15 @@ pub fn most_people(agreement: &Agreement, rows: u64) -> Result<u64, Error> {
 /// What the model refuses.
 pub fn most_specializations(agreement: &Agreement) -> Result<Option<u32>, Error> {
     model::of(agreement).most_specializations(agreement)
+}
+
+/// Whether a release can have these specializations, in this order, where the agreement alone
+/// determines them.
+///
+/// # Errors
+/// What the model refuses.
+pub fn allows(agreement: &Agreement, made: &[Specialization]) -> Result<bool, Error> {
+    model::of(agreement).allows(agreement, made)
 }
 
 /// What a release will look like, in lines for people; `records` is how many there are thought to be.

@@ -10,8 +10,8 @@ use crate::Error;
 use crate::table::{Candidate, CutValue, Cuts, Domain, is_formula};
 
 /// Writes the rows of a release's table as CSV, with its header, and returns how many there are: with the
-/// values of the release, or with concrete ones. `kept` says of each column beside class and count
-/// whether it is written; what is drawn for the others does not depend on it. If `spreadsheet_safe`, an
+/// values of the release, or with concrete ones. `kept` says of each attribute whether it is written, and
+/// `classes` whether a class stands behind them, before the count; what is drawn for the others does not depend on it. If `spreadsheet_safe`, an
 /// apostrophe is put before every cell that a spreadsheet would run.
 ///
 /// # Errors
@@ -19,11 +19,13 @@ use crate::table::{Candidate, CutValue, Cuts, Domain, is_formula};
 pub fn write(
     csv: &[u8],
     kept: &[bool],
+    classes: bool,
     mut drawn: Option<&mut Drawn<'_>>,
     spreadsheet_safe: bool,
     to: &mut dyn Write,
 ) -> Result<u64, Error> {
     let columns = kept.len();
+    let cells = columns + usize::from(classes);
     let wrong = |what: &str| Error::input(what);
     let failed =
         |error: &dyn std::fmt::Display| Error::internal(format!("cannot write rows: {error}"));
@@ -33,15 +35,15 @@ pub fn write(
         .from_writer(BufWriter::with_capacity(1 << 16, to));
     let (mut record, mut rows, mut first) = (csv::StringRecord::new(), 0u64, true);
     while reader.read_record(&mut record).map_err(|error| wrong(&error.to_string()))? {
-        if record.len() != columns + 2 {
+        if record.len() != cells + 1 {
             return Err(wrong("a row has not the agreement's columns"));
         }
         let count = match first {
             true => 1,
-            false => record[columns + 1].parse().map_err(|_| wrong("a count is not one"))?,
+            false => record[cells].parse().map_err(|_| wrong("a count is not one"))?,
         };
         for _ in 0..count {
-            for (column, cell) in record.iter().take(columns + 1).enumerate() {
+            for (column, cell) in record.iter().take(cells).enumerate() {
                 let mut cell = Cow::Borrowed(cell);
                 if let Some(drawn) = drawn.as_mut().filter(|_| !first && column < columns) {
                     let value = drawn.value(column, &cell);

@@ -154,6 +154,21 @@ impl Cuts {
         }
     }
 
+    /// How much of its attribute's range a value covers, and all of it: leaves of the taxonomy, or points
+    /// of the grid.
+    pub fn width(&self, candidate: Candidate) -> (u64, u64) {
+        match (&self.schema.attributes[candidate.attribute].domain, candidate.value) {
+            (Domain::Categorical(taxonomy) | Domain::Set(taxonomy), CutValue::Value(value)) => {
+                let leaves = |value| taxonomy.leaf_range(value).len() as u64;
+                (leaves(value), leaves(taxonomy.root()))
+            }
+            (Domain::Numeric(range), CutValue::Interval { start, end }) => {
+                (u64::from(end - start), u64::from(range.points()))
+            }
+            _ => (0, 1),
+        }
+    }
+
     /// Replaces a value by its children and returns these.
     ///
     /// # Errors

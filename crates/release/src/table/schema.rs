@@ -13,7 +13,7 @@ pub const MAX_SET_CHILDREN: usize = 62;
 pub struct Schema {
     /// In the order of the agreement, which is the order of the release's columns.
     pub attributes: Vec<Attribute>,
-    /// What the release should help to predict.
+    /// What the release should help to predict, or [`Class::none`].
     pub class: Class,
 }
 
@@ -124,6 +124,24 @@ impl Attribute {
             Domain::Numeric(_) => "numeric",
             Domain::Set(_) => "set",
         }
+    }
+}
+
+impl Class {
+    /// No class: one value that every record has and nobody is shown, so that a table of counts has one
+    /// column.
+    pub fn none() -> Self {
+        Self { column: String::new(), owner: None, values: vec![String::new()] }
+    }
+
+    /// Whether there is no class.
+    pub fn is_none(&self) -> bool {
+        self.column.is_empty()
+    }
+
+    /// The column's name, where there is a class.
+    pub fn name(&self) -> Option<&str> {
+        (!self.is_none()).then_some(self.column.as_str())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::agreement::read::release::MAX_RECORDS;
 use crate::agreement::read::{Divided, Kind};
 use crate::privacy::Epsilon;
 use crate::privacy::taylor::{MOST_DEGREE, MOST_DIGITS, Taylor};
-use crate::table::{Decimal, Schema};
+use crate::table::{Decimal, Domain, Schema};
 
 /// The keys of [release] that are DiffGen's own.
 pub(in crate::agreement) const KEYS: &[&str] = &[
@@ -149,9 +149,24 @@ pub(in crate::agreement) fn enough_to_specialize(
         );
         let remedy = match possible {
             0 => "give an attribute more than one value".to_owned(),
+            _ if terms.utility == Utility::Range => format!("use at most {possible}"),
             _ => format!("use at most {possible}: those that cannot happen would waste ε"),
         };
         form.note(Rule::OutOfRange, at, message, &remedy);
+    }
+}
+
+/// A value of a set attribute is divided into the combinations that records have: noise decides which.
+pub(in crate::agreement) fn no_sets(form: &mut Form<'_>, schema: &Schema, at: usize) {
+    let sets = schema.attributes.iter().filter(|one| matches!(one.domain, Domain::Set(_)));
+    for attribute in sets {
+        let message = format!(
+            "attribute `{}` is a set, and utility = \"range\" divides no sets: into which \
+             combinations depends on the data",
+            attribute.name
+        );
+        let remedy = "use kind = \"categorical\", leave it out, or use another utility";
+        form.note(Rule::DoesNotApply, at, message, remedy);
     }
 }
 
@@ -215,6 +230,16 @@ fn choices(
     let usual_noise = if paper || kind == Some(Kind::Local) { papers_noise } else { Noise::Joint };
     let usual_share = if paper { half } else { Decimal::parse("0.7").ok()? };
     let utility = choice(form, section, "utility", Utility::ALL, usual_utility);
+    let by_range = matches!(utility, Some((Utility::Range, _))) && !paper;
+    if by_range {
+        for key in ["selection", "structure_share"] {
+            let why = "with utility = \"range\" the tree follows from this agreement alone: nothing is \
+                       chosen by the data, and all of ε goes to the counts";
+            form.refuse(section, key, why);
+        }
+    }
+    let usual_selection = if by_range { Selection::PermuteAndFlip } else { usual_selection };
+    let usual_share = if by_range { Decimal::ZERO } else { usual_share };
     let selection = choice(form, section, "selection", Selection::ALL, usual_selection);
     let noise = choice(form, section, "noise", Noise::ALL, usual_noise);
     let share = match section.take("structure_share") {

@@ -85,12 +85,14 @@ impl Wording for Terms {
                      people are also in the other's data. This is not protected by ε: agree to it \
                      only if each may know who is with the other.",
                 ));
-                class_learned(page, agreement, parties, matching.rehearse);
+                if !agreement.schema.class.is_none() {
+                    self.class_learned(page, agreement, parties, matching.rehearse);
+                }
                 left_out(page, agreement);
                 page.item(&format!(
                     "About the other's columns each learns only what the release tells{}. For a person \
                      in both tables the factor towards the other party is that of {}.",
-                    match agreement.schema.class.owner {
+                    match agreement.schema.class.owner.filter(|_| self.utility != Utility::Range) {
                         Some(_) => " and the splits just named",
                         None => "",
                     },
@@ -157,38 +159,9 @@ impl Wording for Terms {
     fn computed(&self, page: &mut Page, agreement: &Agreement) {
         self.structure(page);
         let vertical = matches!(agreement.partition, Partition::Vertical { .. });
-        page.item(&format!(
-            "A choice is scored by {}.",
-            match self.utility {
-                Utility::Max => "how well the finer values separate the classes (`max`)",
-                Utility::LeafMax if vertical => {
-                    "how much better the columns of the party that holds it would separate the \
-                     classes after it (`leaf-max`)"
-                }
-                Utility::LeafMax => {
-                    "how well the whole table would separate the classes after it (`leaf-max`)"
-                }
-                Utility::InfoGain => "its information gain about the class (`info-gain`)",
-            }
-        ));
-        page.item(&match (self.selection, self.taylor) {
-            (Selection::Exponential, Some(taylor)) => format!(
-                "It is made by the exponential mechanism (`exponential`), in the papers' \
-                 approximation for horizontal data by a polynomial of degree {} with {} digits: as \
-                 private, but with many records far less accurate than `permute-and-flip`.",
-                taylor.degree(),
-                taylor.digits(),
-            ),
-            (Selection::Exponential, None) => {
-                "It is made by the exponential mechanism (`exponential`).".to_owned()
-            }
-            (Selection::PermuteAndFlip, _) => {
-                "It is made by the largest score after random noise (`permute-and-flip`)."
-                    .to_owned()
-            }
-        });
-        let class_owner = agreement.schema.class.owner;
-        if agreement.membership().is_hidden() {
+        self.scored(page, vertical);
+        let class_owner = agreement.schema.class.owner.filter(|_| self.utility != Utility::Range);
+        if agreement.membership().is_hidden() && self.utility != Utility::Range {
             page.item(
                 "How the class is distributed over the values of every column, among the people in \
                  both tables, is counted in shares of which neither party can read anything alone; all \
@@ -291,11 +264,22 @@ impl Terms {
                 ("A number of".to_owned(), "what is left of ε", Some(decided))
             }
         };
-        page.item(&format!(
+        if self.utility == Utility::Range {
+            let times = if decided.is_some() { "A number of" } else { &times };
+            page.item(&format!(
+                "The table begins with one row of the coarsest values. {times} times, the value that \
+                 covers the largest part of its column's range is replaced by its finer ones, a number \
+                 at the middle of its interval (`range`). Which values these are follows from this \
+                 agreement and depends on no data, so it spends nothing: all of {of} goes to the noise \
+                 on the counts."
+            ));
+        } else {
+            page.item(&format!(
             "The table begins with one row of the coarsest values. {times} times, one value is chosen and \
              replaced by its finer ones. These choices use up to {share} of {of}; the rest, and what the \
              choices leave over, goes to the noise on the counts.",
         ));
+        }
         if let Some(decided) = decided {
             page.item(&decided);
             page.item(
@@ -303,6 +287,41 @@ impl Terms {
                  halving that often would is left out while there are others (`auto`).",
             );
         }
+    }
+
+    /// How choices are scored and made, where there are any.
+    fn scored(&self, page: &mut Page, vertical: bool) {
+        page.item(&format!(
+            "A choice is scored by {}.",
+            match self.utility {
+                Utility::Range => return,
+                Utility::Max => "how well the finer values separate the classes (`max`)",
+                Utility::LeafMax if vertical => {
+                    "how much better the columns of the party that holds it would separate the \
+                     classes after it (`leaf-max`)"
+                }
+                Utility::LeafMax => {
+                    "how well the whole table would separate the classes after it (`leaf-max`)"
+                }
+                Utility::InfoGain => "its information gain about the class (`info-gain`)",
+            }
+        ));
+        page.item(&match (self.selection, self.taylor) {
+            (Selection::Exponential, Some(taylor)) => format!(
+                "It is made by the exponential mechanism (`exponential`), in the papers' \
+                 approximation for horizontal data by a polynomial of degree {} with {} digits: as \
+                 private, but with many records far less accurate than `permute-and-flip`.",
+                taylor.degree(),
+                taylor.digits(),
+            ),
+            (Selection::Exponential, None) => {
+                "It is made by the exponential mechanism (`exponential`).".to_owned()
+            }
+            (Selection::PermuteAndFlip, _) => {
+                "It is made by the largest score after random noise (`permute-and-flip`)."
+                    .to_owned()
+            }
+        });
     }
 
     /// What the parties of a horizontal release learn.
@@ -315,8 +334,12 @@ impl Terms {
     ) {
         let (p1, p2) = (&parties.p1.name, &parties.p2.name);
         page.item(&format!(
-            "{p1} and {p2} learn nothing about each other's records beyond the release and \
-             every split of a number that was drawn, used or not{}{}. All of it is within ε.{}",
+            "{p1} and {p2} learn nothing about each other's records beyond the release{}{}{}. All of it \
+             is within ε.{}",
+            match self.utility {
+                Utility::Range => "",
+                _ => " and every split of a number that was drawn, used or not",
+            },
             match self.specializations {
                 Specializations::Auto { expected_records: None } => match self.noise {
                     Noise::TwoParty => {
@@ -432,16 +455,18 @@ fn matched_by(by: MatchBy) -> &'static str {
 const SUITED: &str = "as often as leaves enough people for every row and every choice to stand out \
                       of its noise, but from 1 to 7 times (`auto`)";
 
-/// What a vertical release tells the parties of each other's class, and of splits.
-fn class_learned(
-    page: &mut Page,
-    agreement: &Agreement,
-    parties: &Parties,
-    rehearsal: Option<Rehearsal>,
-) {
-    let column = &agreement.schema.class.column;
-    let Some(owner) = agreement.schema.class.owner else {
-        page.item(&format!(
+impl Terms {
+    /// What a vertical release tells the parties of each other's class, and of splits.
+    fn class_learned(
+        &self,
+        page: &mut Page,
+        agreement: &Agreement,
+        parties: &Parties,
+        rehearsal: Option<Rehearsal>,
+    ) {
+        let column = &agreement.schema.class.column;
+        let Some(owner) = agreement.schema.class.owner else {
+            page.item(&format!(
             "Both hold the column `{column}`; they learn whether it is the same at both, and stop if \
              it is not{}. The ε of that run is spent then.",
             match rehearsal {
@@ -449,17 +474,25 @@ fn class_learned(
                 _ => "",
             }
         ));
-        return;
-    };
-    let [labelled, other] = [owner, owner.peer()].map(|role| &parties.of(role).name);
-    page.item(&format!(
+            return;
+        };
+        let [labelled, other] = [owner, owner.peer()].map(|role| &parties.of(role).name);
+        if self.utility == Utility::Range {
+            page.item(&format!(
+            "{labelled} alone holds the column `{column}`. {other} needs no such column, and learns of \
+             it only what the release tells."
+        ));
+            return;
+        }
+        page.item(&format!(
         "{labelled} alone holds the column `{column}`. {other} needs no such column, and learns of it \
          only what the release and the splits named here tell."
     ));
-    page.item(&format!(
+        page.item(&format!(
         "Every split of a number of {other} is told to both as soon as it is drawn, used or not. This \
          is within ε. Splits of {labelled}'s numbers are told when they are used."
     ));
+    }
 }
 
 /// What it means that there is a release at all.
@@ -487,6 +520,9 @@ fn enough_in_common(least: u64) -> String {
 fn facts_about_groups(agreement: &Agreement) -> String {
     let class = &agreement.schema.class.column;
     let depends = match agreement.schema.attributes.first() {
+        Some(attribute) if agreement.schema.class.is_none() => {
+            format!("how common each `{}` is", attribute.name)
+        }
         Some(attribute) => format!("how `{class}` depends on `{}`", attribute.name),
         None => format!("how common each `{class}` is"),
     };

@@ -73,8 +73,9 @@ pub(super) fn read(
     }
     let kind = divided.map(|divided| divided.kind);
     let class_owner = divided.and_then(|divided| divided.class_owner);
+    let by_range = divided.is_some_and(|divided| divided.by_range);
     let hidden = divided.is_some_and(|divided| divided.hidden);
-    let mut reader = Reader { kind, class_owner, hidden, origin, values: 0 };
+    let mut reader = Reader { kind, class_owner, by_range, hidden, origin, values: 0 };
     let count = items.len();
     let attributes: Vec<Attribute> = items
         .into_iter()
@@ -101,6 +102,7 @@ struct Reader<'a> {
     kind: Option<Kind>,
     /// Who alone has the class.
     class_owner: Option<Role>,
+    by_range: bool,
     /// Whether nobody learns who is common.
     hidden: bool,
     origin: Origin<'a>,
@@ -221,6 +223,7 @@ impl Reader<'_> {
     /// What makes two parties choose the splits of this owner's numbers together, if they do.
     fn where_shared(&self, owner: Option<Role>) -> Option<&'static str> {
         match (self.kind?, self.class_owner, owner) {
+            _ if self.by_range => None, // nobody chooses any
             (Kind::Horizontal, ..) => Some("a horizontal release"),
             (Kind::Vertical, ..) if self.hidden => Some("a release with hidden membership"),
             (Kind::Vertical, Some(labelled), Some(owner)) if labelled != owner => {

@@ -8,8 +8,7 @@ use super::super::{MOST_EPSILON_HIDDEN, MatchBy, Matching, Membership, Model, Re
 use super::Kind;
 use super::release::MAX_RECORDS;
 use crate::math::Rational;
-use crate::role::Role;
-use crate::table::{Decimal, Identifier};
+use crate::table::{Class, Decimal, Identifier};
 
 /// The keys of [id] that say it.
 pub(super) const KEYS: [&str; 6] =
@@ -143,14 +142,14 @@ pub(super) fn check(
     form: &mut Form<'_>,
     matched: &Matched,
     max_records: u64,
-    class_owner: Option<Role>,
+    class: &Class,
     model: &Model,
     shards: Option<u32>,
 ) -> Matching {
     let asked = &matched.asked;
     let membership = asked.membership.map_or(Membership::Shown, |(membership, _)| membership);
     if let (Membership::Hidden { .. }, Some((_, at))) = (membership, asked.membership) {
-        return check_hidden(form, asked, at, max_records, class_owner, model);
+        return check_hidden(form, asked, at, max_records, class, model);
     }
     if let Some((_, at)) = asked.pad_to {
         let message = "`pad_to` in [id] does not apply: it hides how many records each party has, \
@@ -175,10 +174,11 @@ pub(super) fn check(
         let remedy = "lower it, or raise `max_records` in [release]";
         form.note(Rule::OutOfRange, at, message, remedy);
     }
-    if let (Some((Rehearsal::Labels, at)), Some(owner)) = (asked.rehearse, class_owner) {
+    let alone = class.owner.map(|owner| format!("{owner} alone has the class"));
+    let alone = if class.is_none() { Some("there is no [class]".to_owned()) } else { alone };
+    if let (Some((Rehearsal::Labels, at)), Some(why)) = (asked.rehearse, alone) {
         let message = format!(
-            "`rehearse` in [id] cannot be \"labels\": {owner} alone has the class, so there is \
-             nothing to compare it with"
+            "`rehearse` in [id] cannot be \"labels\": {why}, so there is nothing to compare it with"
         );
         form.note(Rule::DoesNotApply, at, message, "use rehearse = \"noisy\", or true");
     }
@@ -198,13 +198,13 @@ fn check_hidden(
     asked: &Asked,
     at: usize,
     max_records: u64,
-    class_owner: Option<Role>,
+    class: &Class,
     model: &Model,
 ) -> Matching {
     let mut refuse = |at: usize, message: &str, remedy: &str| {
         form.note(Rule::DoesNotApply, at, message.to_owned(), remedy);
     };
-    if class_owner.is_none() {
+    if class.owner.is_none() && !class.is_none() {
         let message = "`membership` in [id] cannot be \"hidden\" where both parties hold the class: \
                        whether their copies agree could not be told";
         refuse(at, message, "add owner = \"p1\" or owner = \"p2\" in [class], and use one copy");

@@ -139,7 +139,16 @@ fn identifier_section(form: &mut Form<'_>, node: Node, kind: Option<Kind>) -> Op
     Some(Matched { identifier: Identifier { column: column?, normalize }, asked: asked? })
 }
 
-pub(super) fn class(form: &mut Form<'_>, top: &mut Section, kind: Option<Kind>) -> Option<Class> {
+/// The class; none where the section is not there and `optional`.
+pub(super) fn class(
+    form: &mut Form<'_>,
+    top: &mut Section,
+    kind: Option<Kind>,
+    optional: bool,
+) -> Option<Class> {
+    if optional && !top.has("class") && !top.has_misspelt("class") {
+        return Some(Class::none());
+    }
     let remedy = "add a section [class] with `column` and `values`: what the release helps predict";
     let node = form.required(top, "class", remedy)?;
     let mut section = form.section(node, "[class]", &["column", "values", "owner"])?;

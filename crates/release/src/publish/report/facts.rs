@@ -85,6 +85,13 @@ pub struct Spend {
     pub thousandths: u32,
 }
 
+impl Spend {
+    /// Whether it paid for the choice of a value.
+    pub fn is_choice(&self) -> bool {
+        self.name.ends_with(": choice")
+    }
+}
+
 /// A signature.
 #[derive(Clone, Debug, Default)]
 pub struct Signed {
@@ -150,7 +157,8 @@ impl Facts {
         let mut reader = csv::Reader::from_reader(std::io::BufReader::new(file));
         let unreadable = |error: csv::Error| wrong(&error.to_string());
         let header = reader.headers().map_err(unreadable)?.clone();
-        let expected = attributes.iter().copied().chain([self.class.as_str(), "count"]);
+        let class = (!self.class.is_empty()).then_some(self.class.as_str());
+        let expected = attributes.iter().copied().chain(class).chain(["count"]);
         if !header.iter().eq(expected) {
             return Err(wrong("the columns are not those of the agreement"));
         }
@@ -169,9 +177,10 @@ impl Facts {
             if self.rows.len() < MOST_ROWS {
                 self.rows.push(record.iter().map(str::to_owned).collect());
             }
-            let class =
-                self.classes.iter().position(|class| record.get(attributes.len()) == Some(class));
-            let count = record.get(attributes.len() + 1).and_then(|count| count.parse().ok());
+            let labels = usize::from(!self.class.is_empty());
+            let label = if labels == 0 { Some("") } else { record.get(attributes.len()) };
+            let class = self.classes.iter().position(|class| label == Some(class));
+            let count = record.get(attributes.len() + labels).and_then(|count| count.parse().ok());
             let (Some(class), Some(count)) = (class, count) else {
                 return Err(wrong("a row's class or count is not one"));
             };

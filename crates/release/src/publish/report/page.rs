@@ -252,7 +252,10 @@ impl Facts {
     fn pictures(&self, html: &mut Html) {
         section("values", "How the values were divided", html);
         let (privately, noisy) = match self.promise {
-            Told::Differential { .. } => (", chosen privately,", "noisy counts"),
+            Told::Differential { .. } => match self.spends.iter().any(|part| part.is_choice()) {
+                true => (", chosen privately,", "noisy counts"),
+                false => ("", "noisy counts"),
+            },
             Told::Words(_) => ("", "counts"),
         };
         html.raw("<p>Every value begins as coarse as it can be. In each step one value")
@@ -260,9 +263,12 @@ impl Facts {
             .raw(" is replaced by finer ones; the circles number the steps. Bars and ")
             .raw("figures add up the ")
             .raw(noisy)
-            .raw(" of the table, by ");
-        html.element("<code>", &self.class, "</code>: ");
-        for (index, class) in self.classes.iter().enumerate() {
+            .raw(if self.class.is_empty() { " of the table." } else { " of the table, by " });
+        let classes = if self.class.is_empty() { &[][..] } else { &self.classes };
+        if !self.class.is_empty() {
+            html.element("<code>", &self.class, "</code>: ");
+        }
+        for (index, class) in classes.iter().enumerate() {
             html.raw(
                 "<span class=\"legend\"><svg width=\"12\" height=\"12\" aria-hidden=\"true\">",
             )

@@ -174,8 +174,9 @@ pub fn release_prepared(
         (Partition::Vertical { .. }, None) => {
             let (assumptions, own, peer) = (assumptions(plan.terms()), records.own, records.peer);
             shards::forecast_matching(forecast, agreement, assumptions, own, peer)?;
-            match plan.class_owner() {
-                None => matching::forecast_classes(forecast),
+            match plan.class_owner().filter(|_| !plan.is_public()) {
+                None if plan.compares_classes() => matching::forecast_classes(forecast),
+                None => {}
                 Some(owner) => {
                     let bits = share_bits(agreement);
                     forecast.begin_phase(histograms::PHASE);
@@ -215,6 +216,9 @@ pub fn release_prepared(
         next: None,
     };
     let made = run(&plan, Budget::new(plan.epsilon()), &mut specializer, &|_| {})?;
+    if made.table.cuts.made() != tree {
+        return Err(other_tree());
+    }
     Ok(made.table.counts.len() as u64)
 }
 
@@ -223,7 +227,8 @@ pub fn release_prepared(
 /// attributes that are divided most already, and so make fewer leaves than releases have.) The same
 /// trees every time; that of the fewest leaves comes first. Fewer than `count`, but 21, where values
 /// are so many that it would take long. Where a noisy number of records decides on the number of
-/// specializations, they have as many as suit `records`, or the most.
+/// specializations, they have as many as suit `records`, or the most. Where the tree is public, it is
+/// that one alone.
 ///
 /// # Errors
 /// Those of [`Plan::new`].
@@ -235,6 +240,9 @@ pub fn random_trees(
     let mut plan = Plan::new(agreement)?;
     if let (Some(records), Some(_)) = (records, plan.epsilon_records()) {
         plan = plan.for_records(i64::try_from(records).unwrap_or(i64::MAX));
+    }
+    if plan.is_public() {
+        return Ok(vec![plan.public_tree()?]);
     }
     let values: u64 = plan.schema().attributes.iter().map(|a| listed_values(&a.domain)).sum();
     let rounds = u64::from(plan.specializations()).max(1);
@@ -314,6 +322,9 @@ impl Specializer for Counted<'_> {
         self.forecast.begin_phase(STRUCTURE);
         if self.plan.epsilon_records().is_some() {
             draw_ahead(self.forecast, plan, self.sizes)?;
+        }
+        if plan.is_public() {
+            return Ok(());
         }
         match self.vertical {
             true => self.scores.start_with(&self.cuts, 0),
@@ -422,7 +433,7 @@ impl Specializer for Counted<'_> {
         if let Some(announced) = &self.announced {
             let cells = Layout::new(cuts, self.agreement).cells();
             let shape = CountPlan::new(cells, self.sizes.count_bits);
-            hidden::forecast_counts(self.forecast, self.agreement, announced, &shape)?;
+            hidden::forecast_counts(self.forecast, self.agreement, announced, self.plan, &shape)?;
         } else if self.vertical {
             let layout = Layout::new(cuts, self.agreement);
             if self.plan.terms().count_table == Some(CountTable::Paillier) {

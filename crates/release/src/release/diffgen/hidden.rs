@@ -9,6 +9,7 @@
 //! 3. *Structure*: all scores are shares ([`SharedScores`]); winners are chosen by noisy maximum, splits on
 //!    the public grid in the same way, and opened when they are drawn. A noisy number of records, where
 //!    one decides how often, is a sum of the shares.
+//!    Where the tree follows from the agreement (`range`), there are neither histograms nor choices.
 //! 4. *Counts*: the party with fewer leaves gives the leaf of each of its people as a payload of a
 //!    further hint; the other sums by its own leaf. Noise, opening.
 //!
@@ -41,7 +42,7 @@ pub mod joined;
 pub mod tables;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::histograms::{Histograms, values_of};
@@ -78,6 +79,12 @@ fn no_owner() -> Error {
     Error::input("membership is hidden, and nobody alone has the class")
 }
 
+/// In whose bins people are counted first: those of the class's owner; P1's where there is no class.
+fn labelled(plan: &Plan) -> Result<Role, Error> {
+    let without = plan.schema().class.is_none().then_some(Role::P1);
+    plan.class_owner().or(without).ok_or_else(no_owner)
+}
+
 /// Makes a release with the peer: see [`two_party`](super::two_party).
 pub(super) fn release(
     session: &mut Workspace,
@@ -110,13 +117,18 @@ pub(super) fn forecast(
     sizes: &Sizes,
     announced: &Announced,
 ) -> Result<(), Error> {
-    let class_owner = plan.class_owner().ok_or_else(no_owner)?;
+    let class_owner = labelled(plan)?;
     Announced::forecast(agreement, f)?;
     let announced = announced.in_shards(shards::number(agreement));
     shards::forecast(f, agreement, 0, |f, _| {
         Joined::forecast(f, agreement, class_owner, &announced)?;
         tables::forecast_members(f, &announced, class_owner, member_bits(agreement, sizes))?;
-        tables::forecast_histograms(f, plan, class_owner, &announced, share_bits(agreement))
+        match plan.is_public() {
+            true => Ok(()),
+            false => {
+                tables::forecast_histograms(f, plan, class_owner, &announced, share_bits(agreement))
+            }
+        }
     })
 }
 
@@ -125,11 +137,15 @@ pub(super) fn forecast_counts(
     f: &mut Forecast,
     agreement: &Agreement,
     announced: &Announced,
+    plan: &Plan,
     shape: &CountPlan,
 ) -> Result<(), Error> {
+    let members_of = labelled(plan)?;
     f.begin_phase(tables::COUNTS);
     let announced = announced.in_shards(shards::number(agreement));
-    shards::forecast(f, agreement, 0, |f, _| tables::forecast_counts(f, &announced, shape))
+    shards::forecast(f, agreement, 0, |f, _| {
+        tables::forecast_counts(f, &announced, shape, members_of)
+    })
 }
 
 /// Bits of shares of membership: they are summed in three rings.
@@ -192,13 +208,15 @@ impl<'t> Part<'t> {
         announced: &Announced,
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<(Self, Histograms), Error> {
-        let class_owner = plan.class_owner().ok_or_else(no_owner)?;
+        let class_owner = labelled(plan)?;
         let of_members = member_bits(agreement, &Sizes::of(agreement, plan)?);
         let joined = Joined::make(session, agreement, class_owner, &table, announced, progress)?;
         let members = tables::members(session, &joined, class_owner, of_members)?;
         let bits = share_bits(agreement);
-        let histograms =
-            tables::histograms(session, plan, &joined, &table, &members, bits, progress)?;
+        let histograms = match plan.is_public() {
+            true => Histograms::from_shares(plan, BTreeMap::new()),
+            false => tables::histograms(session, plan, &joined, &table, &members, bits, progress)?,
+        };
         Ok((Self { table, joined, members }, histograms))
     }
 
@@ -223,7 +241,8 @@ impl<'t> Part<'t> {
         made: &[Specialization],
         progress: &(dyn Fn(Step) + Sync),
     ) -> Result<WordShares, Error> {
-        let sizes = Sizes::of(agreement, &Plan::new(agreement)?)?;
+        let plan = Plan::new(agreement)?;
+        let sizes = Sizes::of(agreement, &plan)?;
         let mut leaf_records = LeafRecords::new(&agreement.schema, &self.table)?;
         let mut cuts = Cuts::topmost(&agreement.schema);
         for made in made {
@@ -235,7 +254,8 @@ impl<'t> Part<'t> {
         let layout = Layout::new(&cuts, agreement);
         let cells = layout.cells_of_records(&leaf_records, &cuts, session.role);
         let shape = CountPlan::new(layout.cells(), sizes.count_bits);
-        tables::counts(session, &mut self.joined, &shape, &cells, &self.members, progress)
+        let members = (labelled(&plan)?, &self.members);
+        tables::counts(session, &mut self.joined, &shape, &cells, members, progress)
     }
 }
 
@@ -243,7 +263,7 @@ impl<'t> Part<'t> {
 fn due(agreement: &Agreement, plan: &Plan) -> Result<Vec<Due>, Error> {
     let (classes, bits) = (plan.schema().class.values.len(), share_bits(agreement));
     let mut due = vec![Due { bits: u64::BITS, words: 1 }];
-    for attribute in &plan.schema().attributes {
+    for attribute in plan.schema().attributes.iter().filter(|_| !plan.is_public()) {
         due.push(Due { bits, words: values_of(&attribute.domain)? * classes });
     }
     Ok(due)
@@ -357,6 +377,9 @@ impl Specializer for Hidden<'_, '_, '_> {
         children: &[CutValue],
         _: Option<Spend>,
     ) -> Result<(), Error> {
+        if self.plan.is_public() {
+            return Ok(());
+        }
         self.scores.follow(made, children)?;
         let cuts = Cuts::topmost(self.plan.schema());
         for made in known_at_once(&cuts, made.candidate.attribute, children) {

@@ -7,6 +7,7 @@
 //!    differentially private output, and the agreement says so.
 //! 2. *Structure*: scores are shares that nobody knows ([`SharedScores`]); splits of intervals are
 //!    chosen on the public grid by noisy maximum, winners by the agreed mechanism. Both are opened.
+//!    Where the tree follows from the agreement (`range`), there is nothing to say here.
 //! 3. *Counts*: each party's own counts are its shares; noise, opening.
 //!
 //! A split is opened when it is drawn, not when its interval wins. It is paid for at that moment
@@ -144,6 +145,9 @@ impl Specializer for Horizontal<'_, '_> {
 
     fn begin(&mut self, plan: &Plan) -> Result<(), Error> {
         begin_structure(self.session, self.plan, plan, self.sizes)?;
+        if plan.is_public() {
+            return Ok(());
+        }
         let cuts = Cuts::topmost(self.plan.schema());
         self.scores.start(self.session, self.own, &cuts)?;
         self.scores.add_first(self.plan, &cuts);
@@ -206,6 +210,9 @@ impl Specializer for Horizontal<'_, '_> {
         _: Option<Spend>,
     ) -> Result<(), Error> {
         self.own.specialize(made)?;
+        if self.plan.is_public() {
+            return Ok(());
+        }
         self.scores.follow(made, children)?;
         let cuts = Cuts::topmost(self.plan.schema());
         for made in known_at_once(&cuts, made.candidate.attribute, children) {

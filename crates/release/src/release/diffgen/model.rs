@@ -45,6 +45,10 @@ impl ReleaseModel for Terms {
         Ok(Some(Plan::new(agreement)?.specializations()))
     }
 
+    fn allows(&self, agreement: &Agreement, made: &[Specialization]) -> Result<bool, Error> {
+        Plan::new(agreement)?.allows(made)
+    }
+
     fn outlook(&self, agreement: &Agreement, records: Option<u64>) -> Result<Vec<String>, Error> {
         outlook::outlook(agreement, records)
     }

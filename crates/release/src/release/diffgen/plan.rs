@@ -20,6 +20,10 @@
 //! are left out while there are others. These are 2·2^h where leaves bound h + 1, and more where choices
 //! do: 20·(h + 1)·(1 − s)/s. All of it is public or noisy output. (`docs/experiments/small-tables.md` has what it
 //! was found on.)
+//!
+//! *Range* (`utility = "range"`): s = 0. The widest candidate is divided, an interval at its middle
+//! point, so all cuts follow from the agreement (and from the noisy number of records where one
+//! decides on h); of the rule for h the side of the choices is not asked. See [`Plan::widest`].
 
 use super::{PostProcess, terms};
 use crate::Error;
@@ -32,7 +36,9 @@ use crate::release::tree::MAX_ROWS;
 use crate::release::tree::splits::SplitScore;
 use crate::release::tree::utility::{Utility, calibration};
 use crate::role::Role;
-use crate::table::{Attribute, Candidate, Cuts, Decimal, Domain, Schema, most_leaves};
+use crate::table::{
+    Attribute, Candidate, CutValue, Cuts, Decimal, Domain, Schema, Specialization, most_leaves,
+};
 use num_bigint::BigUint;
 use std::sync::Arc;
 
@@ -107,7 +113,8 @@ impl Plan {
         let labelled = schema.class.owner;
         let apart = |owner| labelled.is_some() && owner != labelled;
         let first = |attribute: &&Attribute| {
-            matches!(attribute.domain, Domain::Numeric(_))
+            utility != Utility::Range
+                && matches!(attribute.domain, Domain::Numeric(_))
                 && (!late_splits || apart(attribute.owner))
         };
         let first_splits = schema.attributes.iter().filter(first).count() as u64;
@@ -206,6 +213,62 @@ impl Plan {
         candidates
     }
 
+    /// Whether all cuts follow from the agreement and h alone, so that nobody scores or chooses.
+    pub fn is_public(&self) -> bool {
+        self.utility == Utility::Range
+    }
+
+    /// The widest candidate of a round: the one that covers the largest part of its attribute's range,
+    /// in points of its grid or in leaves of its taxonomy; of equally wide ones the first of the list. An
+    /// interval is divided at its middle, the larger half to the right. Nothing if no value has children.
+    pub fn widest(&self, cuts: &Cuts) -> Option<Specialization> {
+        let candidates = self.candidates(cuts);
+        let mut widest: Option<(Candidate, (u64, u64))> = None;
+        for candidate in candidates {
+            let (part, whole) = cuts.width(candidate);
+            // part/whole compared exactly: all of them are below 2^32.
+            if widest.is_none_or(|(_, (most, of))| part * of > most * whole) {
+                widest = Some((candidate, (part, whole)));
+            }
+        }
+        let (candidate, _) = widest?;
+        let split = match candidate.value {
+            CutValue::Interval { start, end } => Some(start + (end - start) / 2),
+            CutValue::Value(_) => None,
+        };
+        Some(Specialization { candidate, split })
+    }
+
+    /// The cuts of every release with this plan, where they are public.
+    ///
+    /// # Errors
+    /// None in practice: candidates can be specialized.
+    pub fn public_tree(&self) -> Result<Cuts, Error> {
+        let mut cuts = Cuts::topmost(&self.schema);
+        for _ in 0..self.specializations {
+            let Some(made) = self.widest(&cuts) else { break };
+            cuts.specialize(&made)?;
+        }
+        Ok(cuts)
+    }
+
+    /// Whether a release can have these cuts, as far as they are public.
+    ///
+    /// # Errors
+    /// As [`Plan::public_tree`].
+    pub fn allows(&self, made: &[Specialization]) -> Result<bool, Error> {
+        if !self.is_public() {
+            return Ok(true);
+        }
+        for specializations in self.least..=self.specializations {
+            let decided = Self { specializations, ..self.clone() };
+            if decided.public_tree()?.made() == made {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// What was agreed.
     pub fn terms(&self) -> &Terms {
         &self.terms
@@ -240,6 +303,9 @@ impl Plan {
     /// both together, and opened when they are drawn.
     pub fn scores_together(&self, attribute: usize) -> bool {
         let owner = self.schema.attributes.get(attribute).and_then(|attribute| attribute.owner);
+        if self.is_public() {
+            return false; // nobody scores
+        }
         self.horizontal
             || self.hidden
             || (self.class_owner().is_some() && owner != self.class_owner())
@@ -248,6 +314,11 @@ impl Plan {
     /// Who alone has the class, where one of two parties has.
     pub fn class_owner(&self) -> Option<Role> {
         self.schema.class.owner
+    }
+
+    /// Whether both parties have the class, and so must have the same.
+    pub fn compares_classes(&self) -> bool {
+        self.class_owner().is_none() && !self.schema.class.is_none()
     }
 
     /// Whether a split of an attribute is drawn only when its interval has won.
@@ -484,7 +555,7 @@ fn check_weights(plan: &Plan, specializations: u32, max_records: u64) -> Result<
 fn largest_score(utility: Utility, max_records: u64, classes: usize) -> Result<Score, Error> {
     let largest = match utility {
         Utility::InfoGain => classes as u64, // more than its logarithm
-        Utility::Max | Utility::LeafMax => max_records,
+        Utility::Max | Utility::LeafMax | Utility::Range => max_records,
     };
     Score::whole(largest).ok_or_else(|| Error::fault("a bound that is too large"))
 }

@@ -57,8 +57,9 @@ impl Sizes {
         let rows = plan.most_rows();
         let mut noises = Vec::new();
         let horizontal = matches!(agreement.partition, Partition::Horizontal { .. });
-        let by_noise = terms.selection == Selection::PermuteAndFlip;
-        if by_noise || horizontal {
+        let by_noise = terms.selection == Selection::PermuteAndFlip && !plan.is_public();
+        let on_scores = by_noise || (horizontal && !plan.is_public());
+        if on_scores {
             // Splits have this rate or a larger one, and then shorter tails.
             let rate = plan.calibration().rate(&plan.epsilon_step());
             let choices = if by_noise { most_candidates(plan.schema(), rounds) } else { 0 };
@@ -86,7 +87,7 @@ impl Sizes {
         };
         let widths = bounds.widths()?;
         let mut digits = widths.digits.iter().copied();
-        let score_digits = (by_noise || horizontal).then(|| digits.next()).flatten();
+        let score_digits = on_scores.then(|| digits.next()).flatten();
         let count_digits = digits.next().ok_or_else(|| Error::fault("no digits for the counts"))?;
         let record_digits = digits.next();
         // Horizontally the bound is on both tables together, but each party sees its own alone: the

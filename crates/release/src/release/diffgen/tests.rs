@@ -10,6 +10,7 @@ mod kinds;
 mod noisy_rehearsal;
 mod one_class;
 mod properties;
+mod range;
 mod shards;
 mod statistics;
 mod two_parties;

@@ -256,7 +256,7 @@ pub(super) fn noises_ahead(plan: &Plan) -> Vec<(&Calibration, usize)> {
     let attributes = || 0..plan.schema().attributes.len();
     let together = |attribute: &usize| plan.scores_together(*attribute);
     let splits = attributes().filter(together).flat_map(|attribute| cuts.of(attribute)).map(points);
-    let chosen_by_noise = plan.terms().selection == Selection::PermuteAndFlip;
+    let chosen_by_noise = plan.terms().selection == Selection::PermuteAndFlip && !plan.is_public();
     let rounds = if chosen_by_noise { plan.specializations() as usize } else { 0 };
     let of_choices = cuts.candidates(attributes()).len().saturating_mul(rounds);
     let of_first = splits.fold(0, usize::saturating_add);

@@ -8,6 +8,7 @@
 //!    Fewer than `min_common` of them end the run.
 //!    Where one party alone has the class, [`super::one_class`] goes on from here. Where nobody is to
 //!    learn who is common, [`super::hidden`] is all of it.
+//!    Where the tree follows from the agreement (`range`), 3 says nothing, and without a class 2 neither.
 //! 2. *Class*: hashes of the class columns are compared in a circuit; P1's copy counts. Where they
 //!    differ the run ends, and tells for how many people only if the agreement allows that.
 //! 3. *Structure*: each party scores the candidates of its own columns and draws their splits
@@ -73,9 +74,12 @@ pub(super) fn release(
     let sizes = Sizes::of(agreement, &plan)?;
     let Common { table, parts, peer_records } = match_people(session, agreement, table, progress)?;
     check_common(agreement, table.len())?;
-    let release = match plan.class_owner() {
+    // Where nobody scores it does not matter who has the class.
+    let release = match plan.class_owner().filter(|_| !plan.is_public()) {
         None => {
-            compare_classes(session, agreement, &table)?;
+            if plan.compares_classes() {
+                compare_classes(session, agreement, &table)?;
+            }
             let mut specializer = Vertical {
                 session,
                 holder: Holder::new(&plan, &table)?,

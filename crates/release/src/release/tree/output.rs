@@ -1,6 +1,6 @@
 //! How a release is written: CSV, the same bytes wherever it is made.
 //!
-//! UTF-8, line feeds, a header; attributes in agreement order, class, count; one row per leaf and
+//! UTF-8, line feeds, a header; attributes in agreement order, class where there is one, count; one row per leaf and
 //! class, zeros included; leaves in lexicographic order of their values' order, the last attribute
 //! fastest, classes in agreement order. Intervals are written `[18..56]`, both ends included, and
 //! the values of a set `a|b`.
@@ -32,7 +32,7 @@ pub fn write_csv(table: &Generalized, rows: Rows, out: impl Write) -> io::Result
         return write_paths(list, table, csv);
     }
     let header = schema.attributes.iter().map(|attribute| attribute.name.as_str());
-    csv.write_record(header.chain([schema.class.column.as_str(), "count"]))?;
+    csv.write_record(header.chain(schema.class.name()).chain(["count"]))?;
     let names = Names::new(table);
     let classes = &schema.class.values;
     let mut written = 0;
@@ -46,7 +46,9 @@ pub fn write_csv(table: &Generalized, rows: Rows, out: impl Write) -> io::Result
             for value in &values {
                 csv.write_field(value)?;
             }
-            csv.write_field(class)?;
+            if !schema.class.is_none() {
+                csv.write_field(class)?;
+            }
             count.clear();
             count += &number.to_string();
             csv.write_field(&count)?;

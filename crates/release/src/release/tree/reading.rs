@@ -45,6 +45,7 @@ pub fn check_csv(
     let mut again = writer(again);
     let class = &cuts.schema().class;
     let columns = agreement.columns();
+    let wanted = columns.len() + class.name().iter().count() + 1;
     let mut order = match agreement.model {
         Model::Trajectory(_) => Order::Paths(Paths::default()),
         _ => Order::Leaves(Leaves::new(agreement, cuts)),
@@ -62,7 +63,7 @@ pub fn check_csv(
         let line = record.position().map_or(0, csv::Position::line);
         let wrong = |what: String| format!("line {line}: {what}");
         if std::mem::take(&mut is_header) {
-            let expected = columns.iter().copied().chain([class.column.as_str(), "count"]);
+            let expected = columns.iter().copied().chain(class.name()).chain(["count"]);
             match record.iter().eq(expected) {
                 true => continue,
                 false => {
@@ -70,13 +71,14 @@ pub fn check_csv(
                 }
             }
         }
-        if record.len() != columns.len() + 2 {
-            let (found, wanted) = (record.len(), columns.len() + 2);
+        if record.len() != wanted {
+            let found = record.len();
             return Err(wrong(format!(
                 "the row has {found} cells, and the table {wanted} columns"
             )));
         }
-        let (label, count) = (&record[columns.len()], &record[columns.len() + 1]);
+        let count = &record[wanted - 1];
+        let label = if class.is_none() { "" } else { &record[wanted - 2] };
         let people = count_of(count).ok_or_else(|| {
             wrong(format!("{} is not a count: a whole number from 0, in digits", shown(count)))
         })?;

@@ -20,7 +20,7 @@ pub(super) struct Header<'a> {
     fields: usize,
     attributes: Vec<Option<(usize, CellReader<'a>)>>,
     names: Vec<&'a str>,
-    /// `None` if the other party holds it.
+    /// `None` if the other party holds it, or there is none.
     class: Option<ClassReader<'a>>,
     identifier: Option<(usize, &'a Identifier)>,
 }
@@ -100,7 +100,7 @@ impl<'a> Header<'a> {
                     .transpose()
             })
             .collect::<Result<_, Error>>()?;
-        let class = Some(&schema.class).filter(|class| here(class.owner));
+        let class = Some(&schema.class).filter(|class| !class.is_none() && here(class.owner));
         let class = class.map(|class| -> Result<_, Error> {
             let values = class.values.iter().enumerate();
             let codes = values.map(|(code, name)| (name.as_bytes(), code as u8));

@@ -1,6 +1,6 @@
 //! The page of a release where nobody learns who is common.
 
-use super::super::{Specializations, Terms};
+use super::super::{Specializations, Terms, Utility};
 use super::{factor_towards_peer, towards_peer};
 use crate::agreement::words::{Page, grouped};
 use crate::agreement::{Agreement, Parties};
@@ -36,18 +36,23 @@ impl Terms {
                  hide it.",
             ),
         }
+        let by_range = self.utility == Utility::Range;
         if let Some(owner) = agreement.schema.class.owner {
             let [labelled, other] = [owner, owner.peer()].map(|role| &parties.of(role).name);
             page.item(&format!(
                 "{labelled} alone holds the column `{}`. {other} needs no such column, and learns of \
-                 it only what the release and the splits named here tell.",
-                agreement.schema.class.column
+                 it only what the release{} tell{}.",
+                agreement.schema.class.column,
+                if by_range { "" } else { " and the splits named here" },
+                if by_range { "s" } else { "" },
             ));
         }
-        page.item(
-            "Every split of a number is told to both as soon as it is drawn, used or not. This is \
-             within ε.",
-        );
+        if !by_range {
+            page.item(
+                "Every split of a number is told to both as soon as it is drawn, used or not. This is \
+                 within ε.",
+            );
+        }
         page.item(&match agreement.towards_peer() {
             Towards::Once => format!(
                 "So towards the other party everybody has the promise that holds towards readers of the \

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::agreement::Agreement;
+use crate::agreement::{Agreement, Utility};
 use crate::protocol::Session;
 use crate::protocol::bits::Bits;
 use crate::protocol::forecast::Forecast;
@@ -167,7 +167,7 @@ impl Joined {
         progress(Step::Began { phase: PHASE, total: bins });
         let method = method(agreement)?;
         let classes: Vec<u32> = table.classes().iter().map(|class| u32::from(*class)).collect();
-        let of_class = index_bits(agreement.schema.class.values.len());
+        let of_class = class_bits(agreement)?;
         let mut join = |shape: JoinShape| -> Result<(End, Members), Error> {
             let bits = if shape.owner() == class_owner { 0 } else { of_class };
             let joined = if shape.owner() == session.role {
@@ -202,7 +202,7 @@ impl Joined {
         f.begin_phase(PHASE);
         for owner in Role::BOTH {
             let shape = announced.join(owner)?;
-            let of_class = index_bits(agreement.schema.class.values.len());
+            let of_class = class_bits(agreement)?;
             let bits = if owner == class_owner { 0 } else { of_class };
             join::forecast_setup(f, method(agreement)?, &shape);
             join::forecast_members(f, &shape, bits);
@@ -242,6 +242,14 @@ impl Joined {
             End::Hint(hint) => hint.send_payload(session, bits, of_records)?,
         })
     }
+}
+
+/// Bits of a shared class: none where nobody scores.
+fn class_bits(agreement: &Agreement) -> Result<usize, Error> {
+    Ok(match terms(agreement)?.utility {
+        Utility::Range => 0,
+        _ => index_bits(agreement.schema.class.values.len()),
+    })
 }
 
 fn method(agreement: &Agreement) -> Result<Method, Error> {

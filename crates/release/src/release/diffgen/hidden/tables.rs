@@ -69,6 +69,9 @@ fn shapes(
     bins: usize,
     share_bits: u32,
 ) -> Result<Vec<(usize, SumShape)>, Error> {
+    if plan.is_public() {
+        return Ok(Vec::new());
+    }
     let classes = plan.schema().class.values.len();
     let labelled = plan.class_owner() == Some(owner);
     let attributes = plan.schema().attributes.iter().enumerate();
@@ -293,7 +296,7 @@ impl CountPlan {
 }
 
 /// Counts with the peer the common people of every pair of cells: shares, entry `cell1 · m2 + cell2`.
-/// `cells` has one for each of this party's records, `members` are those of the class's owner.
+/// `cells` has one for each of this party's records, `members` are those of `members_of`.
 ///
 /// # Errors
 /// See [`Error`].
@@ -302,7 +305,7 @@ pub fn counts(
     joined: &mut Joined,
     shape: &CountPlan,
     cells: &[u32],
-    members: &WordShares,
+    (members_of, members): (Role, &WordShares),
     progress: &(dyn Fn(Step) + Sync),
 ) -> Result<WordShares, Error> {
     session.channel.begin_phase(COUNTS);
@@ -314,8 +317,11 @@ pub fn counts(
     let groups = if own { joined.in_bins(cells) } else { Vec::new() };
     let mut sums = None;
     if payloads == 1 {
-        // The class's owner has more than one cell, so it is the receiver.
-        let words = WordShares::new(bits, members.words().to_vec())?;
+        // A class's owner has more than one cell, so it is the receiver; without one either may be.
+        let words = match receiver == members_of {
+            true => WordShares::new(bits, members.words().to_vec())?,
+            false => bits::to_words(session, &joined.members[receiver as usize], bits)?,
+        };
         let sum = shape.sums(bins);
         add(&mut sums, sum_shared(session, receiver, &sum, &groups, words.words(), &advanced)?)?;
     } else {
@@ -350,11 +356,15 @@ pub fn forecast_counts(
     f: &mut Forecast,
     announced: &Announced,
     shape: &CountPlan,
+    members_of: Role,
 ) -> Result<(), Error> {
     f.begin_phase(COUNTS);
     let join = announced.join(shape.receiver)?;
     let giver = shape.receiver.peer();
     if shape.payloads == 1 {
+        if shape.receiver != members_of {
+            bits::forecast_to_words(f, join.bins(), shape.bits)?;
+        }
         return Ok(forecast_units(f, giver, &shape.sums(join.bins()))?);
     }
     join::forecast_payload(f, &join, index_bits(shape.payloads));

@@ -61,7 +61,13 @@ pub fn together<C: Coins + Send + 'static>(
 }
 
 /// P1 knows some of the people, P2 others; the release is that of those whom both know.
-fn assert_same(agreement: &Agreement, rows: &[Row], known: [&[usize]; 2], keys: Keys, seed: u64) {
+pub fn assert_same(
+    agreement: &Agreement,
+    rows: &[Row],
+    known: [&[usize]; 2],
+    keys: Keys,
+    seed: u64,
+) {
     let common: Vec<usize> =
         known[0].iter().copied().filter(|number| known[1].contains(number)).collect();
     let joined = view(agreement, &picked(rows, &common), None);

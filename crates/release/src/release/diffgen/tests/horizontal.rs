@@ -52,7 +52,7 @@ pub fn all_terms() -> Vec<String> {
     terms
 }
 
-fn assert_same(agreement: &Agreement, rows: &[Row], first: usize, seed: u64) {
+pub fn assert_same(agreement: &Agreement, rows: &[Row], first: usize, seed: u64) {
     let (expected, tape) = alone(agreement, &table_of(agreement, rows), seed);
     let (first, second) = rows.split_at(first.min(rows.len()));
     let outcome = of_rows(agreement, [first, second], TapeCoins::pair(&tape));

@@ -61,7 +61,7 @@ fn agreements(terms: &str) -> Vec<Agreement> {
     agreements
 }
 
-fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
+pub fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
     let (expected, tape) = alone(agreement, &view(agreement, rows, None), seed);
     let [first, second] = both_views(agreement, rows);
     let outcome = together(agreement, [&first, &second], TapeCoins::pair(&tape));

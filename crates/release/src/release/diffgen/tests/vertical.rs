@@ -66,7 +66,7 @@ fn all_terms() -> Vec<String> {
     terms
 }
 
-fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
+pub fn assert_same(agreement: &Agreement, rows: &[Row], seed: u64) {
     let joined = view(agreement, rows, None);
     let (expected, tape) = alone(agreement, &joined, seed);
     let [first, second] = both_views(agreement, rows);
