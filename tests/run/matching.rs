@@ -71,7 +71,7 @@ fn one_party_has_the_class_and_the_other_needs_no_such_column() {
         let table = couple.read(1 - labelled, "table.csv");
         other.write(labelled, "table.csv", &table);
         let command = other.command(labelled, "127.0.0.1:1", None);
-        Running::start(command).end().assert(2, &["is missing"]);
+        Running::start(command).end().assert(2, &["are missing"]);
     }
 }
 

@@ -19,7 +19,7 @@ use crate::net::{AbortReason, Channel, Error, Limits, Message, Tag};
 use crate::role::Role;
 
 /// Version of the wire format and of all messages.
-pub const PROTOCOL_VERSION: u16 = 8;
+pub const PROTOCOL_VERSION: u16 = 9;
 
 const SESSION_LABEL: &[u8] = b"diptych session v1";
 const CONFIRMATION_LABEL: &[u8] = b"diptych confirmation v1";
