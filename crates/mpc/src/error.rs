@@ -356,7 +356,7 @@ impl Error {
             Self::Peer(_) => Blame::Peer,
             Self::Disagreement(_) => Blame::Disagreement,
             Self::Input(_) | Self::CircuitTooLarge { .. } => Blame::Input,
-            Self::Internal(_) | Self::Randomness(_) => Blame::Internal,
+            Self::Internal(_) | Self::Randomness(_) | Self::NoThread(_) => Blame::Internal,
             Self::Ring(_, error) => error.blame(),
             Self::Shard(failed) => failed.blame(),
             _ => Blame::Connection(self),

@@ -163,7 +163,12 @@ impl Error {
 
     /// A file that cannot be read or written.
     pub fn file(path: &Path, action: &str, error: &std::io::Error) -> Self {
-        Self::input(format!("cannot {action} {}: {error}", path.display()))
+        let message = format!("cannot {action} {}: {error}", path.display());
+        match is_full(error) {
+            // A full disk is not the user's error.
+            true => Self::internal(message),
+            false => Self::input(message),
+        }
     }
 
     /// With a line that says what to do.
@@ -274,19 +279,18 @@ impl From<primitives::Error> for Error {
     }
 }
 
+fn is_full(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
+}
+
 /// What is wrong with a ledger, or what it forbids, is the input's fault; what a budget or a mechanism
 /// meets is not.
 impl From<privacy::Error> for Error {
     fn from(error: privacy::Error) -> Self {
         use privacy::Error as Of;
-        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
         let made = match &error {
-            // A full disk is not the user's error.
-            Of::File { source, .. }
-                if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) =>
-            {
-                Self::internal(&error)
-            }
+            Of::File { source, .. } if is_full(source) => Self::internal(&error),
             Of::Epsilon { .. }
             | Of::EmptySpend { .. }
             | Of::BudgetExceeded { .. }
@@ -420,7 +424,7 @@ mod tests {
         let [one, two] = ["1", "2"].map(|epsilon| epsilon.parse::<Epsilon>().unwrap());
         let cap = History::default().check_cap("people", &two, &one).unwrap_err();
         for (failure, told, before) in [
-            (full, AbortReason::Stopped, Status::WrongInput),
+            (full, AbortReason::Internal, Status::Failed),
             (cap.into(), AbortReason::OverCap, Status::WrongInput),
             (Error::internal("no thread"), AbortReason::Internal, Status::Failed),
         ] {

@@ -4,7 +4,7 @@
 //! *Output*: to P1, to P2, to both, or XOR shares; shares over Z_{2^k} or Z_N
 //! through [`shares`]. *Learned*: nothing but the outputs and the circuit. *Cost*:
 //! 32 bytes per AND gate from the garbler and a transfer with its choice per input bit of the
-//! evaluator (16 bytes with [`ot`]); nothing for XOR, negation, constants and XOR shares. One round
+//! evaluator (16 bytes with [`ot`](crate::protocol::ot)); nothing for XOR, negation, constants and XOR shares. One round
 //! (the evaluator's transfers, then all the rest), half a round more if the
 //! garbler learns an output; the first run of a direction adds the round of
 //! the base transfers. Semi-honest.

@@ -1,8 +1,8 @@
 //! Writes files completely or not at all, without replacing other files.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -22,6 +22,18 @@ pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
 /// # Errors
 /// Those of the system; an older file then remains.
 pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+    write_as(path, text, mode, false)
+}
+
+/// The same for everybody to read, whatever the umask is.
+///
+/// # Errors
+/// Those of the system.
+pub(crate) fn write_whole_for_all(path: &Path, text: &str) -> io::Result<()> {
+    write_as(path, text, 0o644, true)
+}
+
+fn write_as(path: &Path, text: &str, mode: u32, exactly: bool) -> io::Result<()> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file's name"));
     };
@@ -31,7 +43,13 @@ pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> 
     options.write(true).create_new(true).mode(mode);
     let written = options
         .open(&part)
-        .and_then(|mut file| file.write_all(text.as_bytes()).and_then(|()| file.sync_all()))
+        .and_then(|mut file| {
+            if exactly {
+                file.set_permissions(Permissions::from_mode(mode))?;
+            }
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        })
         .and_then(|()| fs::rename(&part, path));
     if written.is_err() {
         let _ = fs::remove_file(&part);

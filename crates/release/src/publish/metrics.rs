@@ -4,16 +4,15 @@
 //! number of records; but bytes depend on how many records there are, so it is this party's own, as its log
 //! is. That it cannot be written is told, and ends nothing.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::files::write_whole;
+use super::files::write_whole_for_all;
 use crate::Error;
 use crate::net::Tally;
 use crate::privacy::Epsilon;
@@ -21,8 +20,6 @@ use crate::role::Role;
 
 /// How often the file is written.
 pub const EVERY: Duration = Duration::from_secs(10);
-/// Its mode.
-const MODE: u32 = 0o644;
 /// How every such file begins.
 const BEGINNING: &str = "# HELP diptych_";
 
@@ -113,8 +110,7 @@ impl Keeper {
         let mut failing = false;
         let mut write = move |status| {
             // Whatever the umask of a service is, whoever collects metrics may read the file.
-            let written = write_whole(&path, &metrics.text(status), MODE)
-                .and_then(|()| fs::set_permissions(&path, Permissions::from_mode(MODE)));
+            let written = write_whole_for_all(&path, &metrics.text(status));
             if let (Err(error), false) = (&written, failing) {
                 let path = path.display();
                 warn(&format!("ATTENTION: cannot write the metrics to {path}: {error}"));
@@ -146,6 +142,11 @@ impl Keeper {
 fn refuse_other_files(path: &Path) -> Result<(), Error> {
     let mut found = Vec::new();
     let length = BEGINNING.len() as u64;
+    // Opening a pipe would wait for somebody who writes to it.
+    if fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        return Err(Error::input(format!("{} is not a regular file", path.display()))
+            .advise("name a file that may be replaced every ten seconds"));
+    }
     match File::open(path).and_then(|file| file.take(length).read_to_end(&mut found)) {
         Ok(_) if found.is_empty() || found == BEGINNING.as_bytes() => Ok(()),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -157,6 +158,8 @@ fn refuse_other_files(path: &Path) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]

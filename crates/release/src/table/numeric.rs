@@ -329,8 +329,11 @@ impl NumericDomain {
                     true => self.max.floor_units(self.scale) + 1,
                     false => self.point_units(range.end),
                 };
-                let drawn = below(u64::try_from(end - start).unwrap_or(u64::MAX));
-                Decimal::from_units(start + i128::from(drawn), self.scale)
+                // In steps of several units where there are more than can be drawn from.
+                let step = (end - start - 1) / i128::from(u64::MAX) + 1;
+                let steps = (end - start - 1) / step + 1;
+                let drawn = below(u64::try_from(steps).unwrap_or(u64::MAX));
+                Decimal::from_units(start + i128::from(drawn) * step, self.scale)
             }
         };
         self.write(value)
@@ -412,6 +415,16 @@ mod tests {
 
     fn domain(min: &str, max: &str, step: &str) -> Result<NumericDomain, Error> {
         NumericDomain::new(number(min), number(max), number(step))
+    }
+
+    #[test]
+    fn values_are_drawn_from_all_of_an_interval_however_wide() {
+        let [low, high] = ["0.000000001", "1000000000000"].map(|it| it.parse().unwrap());
+        let edges = NumericDomain::logarithmic_edges(low, high).unwrap();
+        let domain = NumericDomain::with_edges(&edges).unwrap();
+        let last = domain.points() - 1;
+        let drawn = domain.draw(last..last + 1, |count| count - 1);
+        assert!(drawn.starts_with("9999"), "{drawn}: the last one drawn lies at the upper end");
     }
 
     #[test]

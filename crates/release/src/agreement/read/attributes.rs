@@ -10,8 +10,8 @@ use super::{Divided, Kind, Origin};
 use crate::Error;
 use crate::role::Role;
 use crate::table::{
-    Attribute, CellRules, Date, DateFormat, DateStep, Decimal, Domain, MAX_EDGES, MAX_TEXT,
-    MAX_VALUES, MISSING, Missing, NumericDomain, OnBadValue, Taxonomy, TaxonomyBuilder, nearest,
+    Attribute, CellRules, Date, DateFormat, DateStep, Decimal, Domain, MAX_EDGES, MAX_VALUES,
+    MISSING, Missing, NumericDomain, OnBadValue, Taxonomy, TaxonomyBuilder, clean_text, nearest,
 };
 use std::path::{Component, Path};
 
@@ -512,16 +512,18 @@ fn missing_spellings(
     let mut texts: Vec<String> = Vec::new();
     let valid = (1..=MAX_MISSING_VALUES).contains(&items.len())
         && items.iter().all(|item| match &item.value {
-            // Cells are compared without white space around them.
-            Value::Text(text) if text.trim() == text && text.len() <= MAX_TEXT => {
-                let new = !texts.contains(text);
-                texts.push(text.clone());
+            Value::Text(text) if text.is_empty() || clean_text(text).is_ok() => {
+                let clean = clean_text(text).unwrap_or_default();
+                let new = !texts.contains(&clean);
+                texts.push(clean);
                 new
             }
             _ => false,
         });
     if !valid {
-        let message = format!("{what} is not a list of different texts without spaces around them");
+        let message = format!(
+            "{what} is not a list of different texts, without spaces around them or characters that cannot be seen"
+        );
         let remedy = format!("list from 1 to {MAX_MISSING_VALUES}, such as [\"\", \"NA\"]");
         form.note(Rule::OutOfRange, node.at, message, &remedy);
     }

@@ -218,6 +218,11 @@ fn keys_of_other_kinds_and_wrong_values_are_refused_with_a_remedy() {
         (format!("{date}\non_bad_value = \"2022-01-01\""), "a date from 2020-01-01 to 2021-12-31"),
         (format!("{date}\nmissing_values = [\"NA\"]"), "nothing is said about missing values"),
         (format!("{date}\nmissing = \"category\"\nmissing_values = [\" NA\"]"), "without spaces"),
+        // What a page could show as something other than what is signed.
+        (
+            format!("{date}\nmissing = \"category\"\nmissing_values = [\"\\u202e\"]"),
+            "cannot be seen",
+        ),
         ("kind = \"boolean\"\ntaxonomy = { A = [\"b\"] }".to_owned(), "`true` and `false`"),
         (
             "kind = \"boolean\"\noutside = \"nearest\"".to_owned(),

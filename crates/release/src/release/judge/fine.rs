@@ -4,8 +4,10 @@
 //! At the granularity of the release a column that was not divided agrees always: one value holds
 //! everybody. Here every column is compared on a fixed public binning instead: the points of a number or
 //! the leaves of a taxonomy, in their order, in at most [`MOST_GROUPS`] groups of equally many (to within
-//! one); the class as it is. The release stands for rows that are uniform inside each of its values, as
-//! concrete rows are; what is compared is their expectation, computed exactly and not drawn.
+//! one); the class as it is. The release stands for rows that are uniform over the points or leaves of each of
+//! its values; what is compared is their expectation, computed exactly and not drawn. (Concrete rows differ
+//! from it in numbers with `edges`, where they are uniform over the numbers, and are never missing where a
+//! value has others.)
 //!
 //! All tables of one, two and three columns are compared by total variation: half the sum of the absolute
 //! differences of frequencies, 0 if all agree and 1 if nothing is in both. Above [`MOST_TABLES`] tables of a

@@ -87,8 +87,8 @@ fn write_paths(
     Ok(list.ends.len() as u64)
 }
 
-/// Longest interval: two numbers of at most 19 digits with sign and point, brackets and dots.
-const LONGEST_INTERVAL: usize = 2 * 21 + 4;
+/// Longest interval: two numbers of at most 29 characters, brackets and dots, and `missing or `.
+const LONGEST_INTERVAL: usize = 2 * 29 + 4 + 11;
 /// Longest count: an i64.
 const LONGEST_COUNT: usize = 20;
 

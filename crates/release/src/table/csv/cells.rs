@@ -85,7 +85,8 @@ impl<'a> Header<'a> {
         };
         let wanted = |attribute: &Attribute| here(attribute.owner);
         let of_schema = schema.attributes.iter().map(|it| (it.name.as_str(), it.owner));
-        let of_schema = of_schema.chain([(schema.class.column.as_str(), schema.class.owner)]);
+        let class = schema.class.name().map(|name| (name, schema.class.owner));
+        let of_schema = of_schema.chain(class);
         let (ours, theirs): (Vec<_>, Vec<_>) = of_schema.partition(|(_, owner)| here(*owner));
         let identified = reading.identifier.map(|identifier| identifier.column.as_str());
         let ours: Vec<&str> = ours.into_iter().map(|(name, _)| name).chain(identified).collect();
@@ -425,9 +426,17 @@ impl<'a> CellReader<'a> {
         }
     }
 
+    fn is_missing(&self, cell: &[u8]) -> bool {
+        let mut written = self.rules.missing_values.iter();
+        match other_form(cell) {
+            Some(name) => written.any(|it| *it == name),
+            None => written.any(|it| it.as_bytes() == cell),
+        }
+    }
+
     fn read(&self, cell: &[u8], items: &mut Vec<u16>) -> Cell {
         if let Some(missing) = &self.missing
-            && self.rules.missing_values.iter().any(|written| written.as_bytes() == cell)
+            && self.is_missing(cell)
         {
             return missing.cell(items);
         }
