@@ -154,7 +154,7 @@ pub fn parse_csv_as(
         blocks.consume(length);
     }
     match header {
-        Some(header) if !found.is_empty() => Err(found.into_error(name, &header)),
+        Some(header) if !found.is_empty() => Err(found.into_error(name, &header, &table)),
         Some(header) if table.is_empty() => Ok(Builder::new(&header, &[]).finish().0),
         Some(_) => Ok(table),
         None => Err(empty_file(name)),

@@ -536,6 +536,24 @@ fn rows_of_a_table_in_memory_keep_their_numbers_and_its_bound() {
 }
 
 #[test]
+fn empty_and_repeated_identifiers_are_named_in_one_error() {
+    let schema = schema();
+    let normalize = crate::table::Normalization::parse(["trim", "uppercase"]).unwrap();
+    let identifier = Identifier { column: "id".into(), normalize };
+    let (owner, max_records) = (Some(Role::P1), 10);
+    let reading = Reading { schema: &schema, owner, identifier: Some(&identifier), max_records };
+    let csv = "id,job,class\na1,Lawyer,Y\n,Lawyer,Y\nA1 ,Engineer,N\n";
+    let error = parse_csv("t.csv", csv.as_bytes(), &reading, &|_| {}).unwrap_err().to_string();
+    assert!(
+        error.starts_with("t.csv:3: column `id` (field 1): `` is not an identifier"),
+        "{error}"
+    );
+    let repeated = "\nt.csv, column `id`: 1 record(s) repeat the identifier of another after trim, \
+                    uppercase: lines 2 and 4; keep one record per individual";
+    assert!(error.ends_with(repeated), "{error}");
+}
+
+#[test]
 fn the_delimiter_and_a_byte_order_mark_are_recognized() {
     let schema = schema();
     let reading = Reading { schema: &schema, owner: None, identifier: None, max_records: 10 };
