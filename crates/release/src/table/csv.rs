@@ -15,7 +15,7 @@ mod records;
 pub use dialect::{Dialect, Encoding};
 pub use found::{BadValue, BadValues};
 pub use memory::{Cells, read_cells};
-pub use outline::{ColumnOutline, Looks, MAX_LISTED_VALUES, outline_csv};
+pub use outline::{ColumnOutline, Looks, MAX_LISTED_VALUES, TableOutline, outline_csv};
 pub use records::{Piece, read_records};
 
 use super::{Identifier, Schema, Table};

@@ -373,20 +373,29 @@ proptest! {
 fn an_outline_tells_names_and_kinds_and_values_only_when_asked() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("t.csv");
-    let mut csv = String::from("\u{feff}id; age ;job;empty\n");
-    (0..60).for_each(|row| csv += &format!("p{row};{row}.5;{};\n", ["a", "b"][row % 2]));
+    let mut csv = String::from("\u{feff}id; age ;job;empty;day;ill;once;flag\n");
+    for row in 0..60 {
+        let (job, ill) = (["a", "b"][row % 2], ["Yes", "", "f"][row % 3]);
+        csv += &format!("p{row};{row}.5;{job};;2026-11-{:02};{ill};n;{}\n", 1 + row % 30, row % 2);
+    }
     std::fs::write(&path, csv).unwrap();
-    let columns = outline_csv(&path, false).unwrap();
+    let columns = outline_csv(&path, false).unwrap().columns;
     let looks: Vec<_> = columns.iter().map(|c| (c.name.as_str(), c.looks)).collect();
     let expected = [
         ("id", Looks::Text),
         ("age", Looks::Numeric),
         ("job", Looks::Text),
         ("empty", Looks::Empty),
+        ("day", Looks::Date),
+        ("ill", Looks::Boolean),
+        ("once", Looks::Text),
+        ("flag", Looks::Numeric),
     ];
     assert_eq!(looks, expected);
+    let with_empty: Vec<_> = columns.iter().filter(|c| c.has_empty).map(|c| &c.name).collect();
+    assert_eq!(with_empty, ["empty", "ill"]);
     assert!(columns.iter().all(|column| column.values.is_none()));
-    let columns = outline_csv(&path, true).unwrap();
+    let columns = outline_csv(&path, true).unwrap().columns;
     assert_eq!(columns[2].values, Some(vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(columns[0].values, None, "sixty values in sixty records are people's own");
 }
