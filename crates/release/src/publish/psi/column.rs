@@ -175,6 +175,8 @@ mod tests {
             message("id,job\na,x\nb\n", "id").ends_with("line 3: 1 fields where the header has 2")
         );
         assert!(message("id,job\na,x\nA,y\n", "id").contains("lines 2 and 3"));
+        let both = message("id,job\na,x\n,z\nA,y\n", "id");
+        assert!(both.contains(": line 3; ") && both.contains(": lines 2 and 4; "), "{both}");
     }
 
     #[test]
