@@ -105,7 +105,7 @@ pub fn run(arguments: &EvaluateArgs, console: &Console) -> Result<(), Error> {
         }
         // Releases of one series have one schema, and its records are read once.
         if records.as_ref().is_none_or(|(known, _)| known != schema) {
-            let read = Records::read(schema, arguments)?;
+            let read = Records::read(schema, arguments, console)?;
             records = Some((schema.clone(), read));
         }
         if let Some((_, records)) = &records {
@@ -204,12 +204,18 @@ struct Records {
 }
 
 impl Records {
-    fn read(schema: &Schema, arguments: &EvaluateArgs) -> Result<Self, Error> {
+    fn read(schema: &Schema, arguments: &EvaluateArgs, console: &Console) -> Result<Self, Error> {
         let reading = Reading { schema, owner: None, identifier: None, max_records: MAX_RECORDS };
         let read = |path: &Path| {
             let source = Source { problems: arguments.problems.clone(), ..Source::file(path) };
             let (name, file) = (path.display().to_string(), regular_file(path)?);
-            parse_csv_as(Dialect::recognized(), &name, file, &reading, &|_| {})
+            let looked = Dialect::recognized().look(file);
+            let (dialect, words, file) =
+                looked.map_err(|error| Error::file(path, "read", &error))?;
+            if let Some(words) = words {
+                console.say(format!("{name}: recognized {words}"));
+            }
+            parse_csv_as(dialect, &name, file, &reading, &|_| {})
                 .map_err(|error| source.failure(error))
         };
         let train = arguments.train.as_deref().map(read).transpose()?;

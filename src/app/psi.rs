@@ -113,6 +113,9 @@ pub fn run(arguments: &PsiArgs, console: &Console) -> Result<(), Error> {
     let mode = mode(arguments);
     let terms = Terms::new(mode, arguments.matching.map(Matching::from), rule.clone())?;
     let column = IdentifierColumn::read(&arguments.ids, &arguments.column, &rule)?;
+    if let Some(words) = column.recognized() {
+        console.say(format!("{}: recognized {words}", arguments.ids.display()));
+    }
     // Fail now if it cannot be written, not after an hour of work.
     let output = match mode {
         Mode::Intersection => Some(Output::create(&arguments.out)?),

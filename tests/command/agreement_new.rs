@@ -116,6 +116,61 @@ fn values_are_taken_only_on_request_with_a_warning_and_a_mark_on_each() {
 }
 
 #[test]
+fn kinds_are_seen_and_missing_values_are_decided_by_a_flag_or_an_answer() {
+    let place = tempfile::tempdir().unwrap();
+    let place = place.path();
+    let table = "\u{feff}seen;smoker;sex;dose;count;ill\n2021-03-04;Yes;f;1.5;0;Y\n\
+                 2022-11-30;no;f;;1;N\n;no;f;2.5;1;N\n";
+    std::fs::write(place.join("t.csv"), table).unwrap();
+    let new = ["agreement", "new", "t.csv", "--partition", "local", "--class", "ill", "--id", "x"];
+    let written = |more: &[&str], answers: &str| {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
+            .args([&new[..], more].concat())
+            .current_dir(place)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        let text = read(place, "agreement.toml");
+        std::fs::remove_file(place.join("agreement.toml")).unwrap();
+        (text, told)
+    };
+    let (text, told) = written(&[], "");
+    assert!(told.contains("t.csv: recognized cells separated by semicolons"), "{told}");
+    let attribute = |name: &str| {
+        let start = text.find(&format!("name = \"{name}\"")).unwrap();
+        text[start..].split("\n[[").next().unwrap().to_owned()
+    };
+    for (name, kind, missing) in [
+        ("seen", "kind = \"date\"", true),
+        ("smoker", "kind = \"boolean\"", false),
+        ("sex", "kind = \"categorical\"", false),
+        ("dose", "kind = \"numeric\"", true),
+        ("count", "kind = \"numeric\"", false),
+    ] {
+        let section = attribute(name);
+        assert!(section.contains(kind), "{section}");
+        assert_eq!(section.contains("\nmissing = \"refuse\""), missing, "{section}");
+    }
+    for value in ["2021", "2022", "Yes", "1.5", "2.5"] {
+        assert!(!text.contains(value), "{value} is the data's:\n{text}");
+    }
+    let (text, _) = written(&["--missing", "category"], "");
+    assert_eq!(text.matches("\nmissing = \"category\"").count(), 2, "{text}");
+    let (text, told) = written(&["--ask"], "some\ndrop\n");
+    let question = "missing values in seen, dose: refuse, drop or category (a released value of \
+                    their own) [refuse]: ";
+    assert!(told.contains(question), "{told}");
+    assert!(told.contains("answer with refuse, drop or category"), "{told}");
+    assert_eq!(text.matches("\nmissing = \"drop\"").count(), 2, "{text}");
+}
+
+#[test]
 fn what_cannot_be_told_is_asked_for_or_refused_with_a_flag_to_give() {
     let place = place();
     let place = place.path();

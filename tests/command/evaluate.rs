@@ -106,6 +106,12 @@ fn two_parties_are_told_that_neither_has_the_joined_records() {
     let evaluate = ["evaluate", "--release", by_two, "--test", "joined.csv"];
     let (status, _, said) = diptych(place.path(), &evaluate);
     assert_eq!(status, 0, "{said}");
+    assert!(!said.contains("recognized"), "{said}");
+    std::fs::write(place.path().join("semicolons.csv"), joined.replace(',', ";")).unwrap();
+    let semicolons = ["evaluate", "--release", by_two, "--test", "semicolons.csv"];
+    let (status, _, said) = diptych(place.path(), &semicolons);
+    assert_eq!(status, 0, "{said}");
+    assert!(said.contains("semicolons.csv: recognized cells separated by semicolons"), "{said}");
     assert!(!said.contains("neither has the joined records"), "{said}");
     let (status, _, said) =
         diptych(place.path(), &[&evaluate[..], &["--train", "joined.csv"]].concat());

@@ -26,3 +26,4 @@ mod program;
 mod psi;
 mod report;
 mod rows;
+mod walk;

@@ -122,6 +122,18 @@ fn both_sides_write_their_matching_rows_in_one_order() {
 }
 
 #[test]
+fn a_table_of_semicolons_with_a_byte_order_mark_is_recognized_and_said_to_be() {
+    let one = Party::new("id,job\na,x\nb,y\n");
+    let two = Party::new("\u{feff}id;city;note\nb;Ulm;\"c, d\"\nc;Bonn;\n");
+    let outcomes = run(&one, &two, ["id", "id"], &[], &[]);
+    let said = String::from_utf8_lossy(&outcomes.second.stderr).into_owned();
+    assert!(outcomes.second.status.success(), "{said}");
+    assert!(said.contains("table.csv: recognized cells separated by semicolons\n"), "{said}");
+    assert_eq!(outcomes.second.stdout, b"id,city,note\nb,Ulm,\"c, d\"\n");
+    assert_eq!(outcomes.first.1, "id,job\nb,y\n");
+}
+
+#[test]
 fn the_cardinality_goes_to_standard_output_and_nothing_else_does() {
     let one = Party::new("id\na\nb\nc\n");
     let two = Party::new("id\nb\nc\nd\n");

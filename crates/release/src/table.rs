@@ -54,8 +54,8 @@ mod text;
 pub use columns::{Column, SetColumn, Table};
 pub use csv::{
     BadValue, BadValues, Cells, ColumnOutline, Dialect, Encoding, Looks, MAX_LISTED_VALUES,
-    MAX_RECORD_BYTES, Piece, Reading, outline_csv, parse_csv, parse_csv_as, read_cells, read_csv,
-    read_records, regular_file,
+    MAX_RECORD_BYTES, Piece, Reading, TableOutline, outline_csv, parse_csv, parse_csv_as,
+    read_cells, read_csv, read_records, regular_file,
 };
 pub use cut::{Candidate, CutValue, Cuts, Specialization, most_leaves};
 pub use date::{Date, DateFormat, DateStep};

@@ -16,9 +16,10 @@ use crate::table::{ColumnOutline, Looks, outline_csv};
 
 /// Begin an agreement: every column of one or two tables, sensible defaults, and TODOs
 ///
-/// Only the names of the columns are taken from the tables, and whether they look like numbers; a
-/// file with the header line alone will do. What is not given is asked for on a terminal, and
-/// becomes a TODO otherwise.
+/// Only the names of the columns are taken from the tables, and from their first 1,000 records
+/// whether each column looks like numbers, dates (2026-11-18), true and false, or text, and whether
+/// cells are empty. No value is written down unless --with-values asks for it. A file with the header
+/// line alone will do. What is not given is asked for on a terminal, and becomes a TODO otherwise.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples: diptych agreement new bank.csv company.csv\n          \
                         diptych agreement new table.csv --partition local --class approved")]
@@ -59,6 +60,9 @@ pub struct NewArgs {
     /// The privacy budget
     #[arg(long, value_name = "EPS", default_value = "1.0")]
     epsilon: String,
+    /// What becomes of missing values, in columns with empty cells [default: refuse]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    missing: Option<OnMissing>,
     /// Also list the values of columns that are not numbers. They are published: they must be
     /// public knowledge, and each is marked for you to check
     #[arg(long)]
@@ -82,6 +86,26 @@ enum ClassOwner {
     P2,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OnMissing {
+    /// A run stops before it begins
+    Refuse,
+    /// The record is left out
+    Drop,
+    /// They are a released value of their own
+    Category,
+}
+
+impl OnMissing {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Drop => "drop",
+            Self::Category => "category",
+        }
+    }
+}
+
 impl ClassOwner {
     fn role(self) -> Option<Role> {
         match self {
@@ -101,11 +125,14 @@ pub fn run(arguments: &NewArgs, console: &Console) -> Result<(), Error> {
     if out.symlink_metadata().is_ok() {
         return Err(exists(out));
     }
-    let tables = arguments
-        .tables
-        .iter()
-        .map(|path| outline_csv(path, arguments.with_values))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut tables = Vec::new();
+    for path in &arguments.tables {
+        let outline = outline_csv(path, arguments.with_values)?;
+        if let Some(words) = outline.recognized {
+            console.say(format!("{}: recognized {words}", path.display()));
+        }
+        tables.push(outline.columns);
+    }
     let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let asks = arguments.ask || (is_terminal && !console.is_quiet() && !console.is_json());
     let mut prompter = Prompter { console, input: std::io::stdin().lock(), asks };
@@ -167,6 +194,23 @@ impl<R: BufRead> Prompter<'_, R> {
             self.console.say("answer with both, p1 or p2");
         }
         None
+    }
+
+    /// What becomes of the missing values of these columns.
+    fn ask_missing(&mut self, columns: &[&str]) -> OnMissing {
+        let shown = columns.iter().take(12).copied().collect::<Vec<_>>().join(", ");
+        let more = if columns.len() > 12 { ", …" } else { "" };
+        let question = format!(
+            "missing values in {shown}{more}: refuse, drop or category (a released value of their own)"
+        );
+        for _ in 0..3 {
+            let answer = self.ask(&question, Some("refuse")).unwrap_or_default();
+            if let Ok(answer) = OnMissing::from_str(&answer, true) {
+                return answer;
+            }
+            self.console.say("answer with refuse, drop or category");
+        }
+        OnMissing::Refuse
     }
 
     /// The name of one of these columns; asks three times at most.
@@ -267,7 +311,7 @@ fn draft<R: BufRead>(
     let (class, class_owner) = class(arguments, division, tables, identifier.as_deref(), prompter)?;
     let taken = |name: &str| [&identifier, &class].iter().any(|it| it.as_deref() == Some(name));
     let (mut attributes, mut left_out) = (Vec::<DraftAttribute>::new(), Vec::new());
-    let mut seen = HashSet::new();
+    let (mut seen, mut with_empty) = (HashSet::new(), Vec::<usize>::new());
     for (owner, table) in Role::BOTH.into_iter().zip(tables.all) {
         for column in table.iter().filter(|column| !taken(&column.name)) {
             if names_people(&column.name) {
@@ -278,9 +322,22 @@ fn draft<R: BufRead>(
                     Division::Horizontal => tables.values(&column.name),
                     _ => column.values.clone(),
                 };
-                attributes.push(attribute(column, owner, at_both, values));
+                let horizontal = division == Division::Horizontal;
+                let mut held = tables.at(&column.name).into_iter().flatten();
+                if column.has_empty || (horizontal && held.any(|it| it.has_empty)) {
+                    with_empty.push(attributes.len());
+                }
+                let (name, looks) = (column.name.clone(), column.looks);
+                let missing = None;
+                attributes.push(DraftAttribute { name, owner, at_both, looks, missing, values });
             }
         }
+    }
+    if !with_empty.is_empty() {
+        let names: Vec<&str> =
+            with_empty.iter().map(|place| attributes[*place].name.as_str()).collect();
+        let missing = arguments.missing.unwrap_or_else(|| prompter.ask_missing(&names)).word();
+        with_empty.iter().for_each(|place| attributes[*place].missing = Some(missing));
     }
     Ok(Draft {
         id,
@@ -349,20 +406,6 @@ fn class<R: BufRead>(
         _ => prompter.ask_owner(),
     };
     Ok((column, owner))
-}
-
-fn attribute(
-    column: &ColumnOutline,
-    owner: Role,
-    at_both: bool,
-    values: Option<Vec<String>>,
-) -> DraftAttribute {
-    let numeric = match column.looks {
-        Looks::Empty => None,
-        Looks::Numeric => Some(true),
-        Looks::Text => Some(false),
-    };
-    DraftAttribute { name: column.name.clone(), owner, at_both, numeric, values }
 }
 
 fn division<R: BufRead>(

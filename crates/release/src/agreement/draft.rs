@@ -3,6 +3,7 @@
 use super::builtin::Builtin;
 use super::form::TO_DO;
 use crate::role::Role;
+use crate::table::Looks;
 use std::fmt::Write as _;
 
 /// What is known when an agreement is begun.
@@ -70,8 +71,10 @@ pub struct DraftAttribute {
     pub owner: Role,
     /// Whether the other party holds it too.
     pub at_both: bool,
-    /// Whether its cells are numbers, if that could be seen.
-    pub numeric: Option<bool>,
+    /// What its cells look like.
+    pub looks: Looks,
+    /// What becomes of missing values, if that was decided: `refuse`, `drop` or `category`.
+    pub missing: Option<&'static str>,
     /// Its values, if they were listed from the data.
     pub values: Option<Vec<String>>,
 }
@@ -193,19 +196,30 @@ impl Draft {
             let note = if attribute.at_both { note } else { String::new() };
             line(text, &format!("owner = \"{owner}\"{note}"));
         }
-        match attribute.numeric {
-            Some(true) => number(text),
-            Some(false) => {
+        match attribute.looks {
+            Looks::Numeric => number(text),
+            Looks::Date => date(text),
+            Looks::Boolean => {
+                line(
+                    text,
+                    "kind = \"boolean\"  # true or false, yes or no, 1 or 0, t or f, y or n",
+                );
+            }
+            Looks::Text => {
                 line(text, "kind = \"categorical\"");
                 self.values(text, attribute);
             }
-            None => {
-                let what =
-                    "\"categorical\" (then `taxonomy`) or \"numeric\" (then `min`, `max`, `step`)";
+            Looks::Empty => {
+                let what = "\"categorical\" (then `taxonomy`), \"numeric\" (then `min`, `max`, \
+                            `step`), \"date\" (then `min`, `max`) or \"boolean\"";
                 or_to_do(text, "kind", None, what);
             }
         }
         line(text, "on_bad_value = \"refuse\"  # refuse | drop | a value that it is read as");
+        if let Some(missing) = attribute.missing {
+            let choices = "refuse | drop | category: a released value of their own | a value";
+            line(text, &format!("missing = \"{missing}\"  # {choices}"));
+        }
     }
 
     fn values(&self, text: &mut String, attribute: &DraftAttribute) {
@@ -267,6 +281,14 @@ fn number(text: &mut String) {
     or_to_do(text, "min", None, "the smallest value there can be, from what everybody knows");
     or_to_do(text, "max", None, "the largest value there can be; min + a multiple of step");
     or_to_do(text, "step", None, "the distance between two possible splits, such as 1");
+}
+
+fn date(text: &mut String) {
+    line(text, "kind = \"date\"");
+    let first = "the first day there can be, from what everybody knows, such as \"2000-01-01\"";
+    or_to_do(text, "min", None, first);
+    or_to_do(text, "max", None, "the last day there can be");
+    line(text, "step = \"month\"  # day | month | quarter | year: where the range may be split");
 }
 
 /// The built-in taxonomy that a column's name suggests.
@@ -334,9 +356,9 @@ mod tests {
         }
     }
 
-    fn attribute(name: &str, numeric: Option<bool>) -> DraftAttribute {
-        let name = name.to_owned();
-        DraftAttribute { name, owner: Role::P1, at_both: false, numeric, values: None }
+    fn attribute(name: &str, looks: Looks) -> DraftAttribute {
+        let (name, owner) = (name.to_owned(), Role::P1);
+        DraftAttribute { name, owner, at_both: false, looks, missing: None, values: None }
     }
 
     #[test]
@@ -372,7 +394,7 @@ mod tests {
             id: Some("x".to_owned()),
             division: Division::Local,
             class: Some(("ill".to_owned(), values.clone())),
-            attributes: vec![DraftAttribute { values, ..attribute("job", Some(false)) }],
+            attributes: vec![DraftAttribute { values, ..attribute("job", Looks::Text) }],
             branches: Some(2),
             ..Draft::default()
         };
@@ -389,7 +411,7 @@ mod tests {
         #[test]
         fn what_a_draft_leaves_open_is_all_that_is_wrong_with_it(
             names in prop::collection::hash_set("[a-zäß\"\\\\#= ]{0,12}[a-z]", 2..8),
-            division in 0..3_usize, kinds in prop::collection::vec(any::<Option<bool>>(), 8),
+            division in 0..3_usize, kinds in prop::collection::vec((0..5_usize, 0..4_usize), 8),
             known: bool,
         ) {
             let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
@@ -397,10 +419,15 @@ mod tests {
             distinct.sort();
             distinct.dedup();
             prop_assume!(distinct.len() == names.len() && names.iter().all(|name| name != "count"));
+            let looks =
+                [Looks::Empty, Looks::Numeric, Looks::Date, Looks::Boolean, Looks::Text];
             let mut attributes: Vec<DraftAttribute> = names
                 .iter()
                 .zip(kinds)
-                .map(|(name, numeric)| attribute(name, numeric))
+                .map(|(name, (kind, missing))| DraftAttribute {
+                    missing: [None, Some("refuse"), Some("drop"), Some("category")][missing],
+                    ..attribute(name, looks[kind])
+                })
                 .collect();
             attributes[0].owner = Role::P2;
             let draft = Draft {

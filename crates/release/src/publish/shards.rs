@@ -203,7 +203,7 @@ impl Taken {
         }
         if let (Some(identifier), Some(names)) = (agreement.identifier(), table.identifiers()) {
             // The position of the repetition in the records is not known here.
-            identifier.normalize.check_unique(names).map_err(|_| {
+            identifier.normalize.check(names).map_err(|_| {
                 let column = &identifier.column;
                 Error::input(format!("column `{column}`: somebody is in the records twice"))
                     .advise("give each person one record over all partitions")

@@ -15,7 +15,7 @@ mod records;
 pub use dialect::{Dialect, Encoding};
 pub use found::{BadValue, BadValues};
 pub use memory::{Cells, read_cells};
-pub use outline::{ColumnOutline, Looks, MAX_LISTED_VALUES, outline_csv};
+pub use outline::{ColumnOutline, Looks, MAX_LISTED_VALUES, TableOutline, outline_csv};
 pub use records::{Piece, read_records};
 
 use super::{Identifier, Schema, Table};
@@ -154,7 +154,7 @@ pub fn parse_csv_as(
         blocks.consume(length);
     }
     match header {
-        Some(header) if !found.is_empty() => Err(found.into_error(name, &header)),
+        Some(header) if !found.is_empty() => Err(found.into_error(name, &header, &table)),
         Some(header) if table.is_empty() => Ok(Builder::new(&header, &[]).finish().0),
         Some(_) => Ok(table),
         None => Err(empty_file(name)),

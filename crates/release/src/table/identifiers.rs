@@ -37,42 +37,61 @@ pub enum Step {
     Lowercase,
 }
 
-/// Rows that become the same identifier, counted from 1, the header not counted. No identifier is
-/// repeated in the text, so that it can be logged.
+/// Rows without an identifier, and rows that become the same one; counted from 1, the header not
+/// counted. No identifier is repeated in the text, so that it can be logged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{count} row(s) repeat an identifier of another row{}: {}; keep one row per individual",
-    after(.rule), list(.first)
-)]
-pub struct Repeated {
+#[error("{}", self.words("row", &|row| Some(row as u64 + 1)))]
+pub struct Unusable {
+    /// How many rows have none.
+    pub empty: usize,
+    /// The first few of them.
+    pub first_empty: Vec<usize>,
     /// How many rows repeat an earlier one.
-    pub count: usize,
+    pub repeated: usize,
     /// The first few identifiers that occur more than once: the rows of each.
-    pub first: Vec<Vec<usize>>,
-    /// The rule after which they are the same.
+    pub first_repeated: Vec<Vec<usize>>,
+    /// The rule after which they are empty or the same.
     pub rule: Normalization,
+}
+
+impl Unusable {
+    /// In words that name places, each called `word`, of which `line` knows that of a row from 0; the
+    /// row itself where it does not.
+    fn words(&self, word: &str, line: &dyn Fn(usize) -> Option<u64>) -> String {
+        let places = |rows: &Vec<usize>| {
+            let place = |row: &usize| line(row.saturating_sub(1)).unwrap_or(*row as u64);
+            let places: Vec<String> = rows.iter().map(|row| place(row).to_string()).collect();
+            match places.as_slice() {
+                [] => String::new(),
+                [one] => format!("{word} {one}"),
+                [some @ .., last] => format!("{word}s {} and {last}", some.join(", ")),
+            }
+        };
+        let Self { empty, first_empty, repeated, first_repeated, rule } = self;
+        let after = if rule.steps.is_empty() { String::new() } else { format!(" after {rule}") };
+        let mut words = Vec::new();
+        if *empty > 0 {
+            let places = places(first_empty);
+            words.push(format!(
+                "{empty} record(s) have no identifier{after}: {places}; fill them in or remove the \
+                 records"
+            ));
+        }
+        if *repeated > 0 {
+            let places = first_repeated.iter().map(places).collect::<Vec<_>>().join("; ");
+            words.push(format!(
+                "{repeated} record(s) repeat the identifier of another{after}: {places}; keep one \
+                 record per individual"
+            ));
+        }
+        words.join(". ")
+    }
 }
 
 /// An error of a column in words that name lines of a file (or whatever the `word` for it is), where
 /// `line` knows that of a row.
 pub fn by_line(error: &Error, word: &str, line: &dyn Fn(usize) -> Option<u64>) -> String {
-    let lines = |rows: &Vec<usize>| -> Option<String> {
-        let lines: Option<Vec<String>> =
-            rows.iter().map(|row| Some(line(row.checked_sub(1)?)?.to_string())).collect();
-        match lines?.as_slice() {
-            [] => None,
-            [one] => Some(format!("{word} {one}")),
-            [some @ .., last] => Some(format!("{word}s {} and {last}", some.join(", "))),
-        }
-    };
-    let words = error.origin().and_then(|Repeated { count, first, rule }| {
-        let groups: Option<Vec<String>> = first.iter().map(lines).collect();
-        let (after, listed) = (after(rule), groups?.join("; "));
-        Some(format!(
-            "{count} record(s) repeat the identifier of another{after}: {listed}; keep one record per \
-             individual"
-        ))
-    });
+    let words = error.origin().map(|unusable: &Unusable| unusable.words(word, line));
     words.unwrap_or_else(|| error.to_string())
 }
 
@@ -134,55 +153,41 @@ impl Normalization {
     /// A whole column, normalised and checked: one row per individual. Uses all cores.
     ///
     /// # Errors
-    /// If some are empty or [repeated](Repeated), with the first few rows.
+    /// [`Unusable`], with the first few rows.
     pub fn column<S: AsRef<str> + Sync>(&self, column: &[S]) -> Result<Vec<String>, Error> {
         let normalized: Vec<String> =
             column.par_iter().map(|raw| self.apply(raw.as_ref()).into_owned()).collect();
-        self.check_none_empty(&normalized)?;
-        self.check_unique(&normalized)?;
+        self.check(&normalized)?;
         Ok(normalized)
     }
 
-    fn check_none_empty(&self, identifiers: &[String]) -> Result<(), Error> {
-        let empty = || identifiers.iter().enumerate().filter(|(_, text)| text.is_empty());
-        let count = empty().count();
-        if count == 0 {
-            return Ok(());
-        }
-        let first = empty().take(NAMED).map(|(index, _)| index + 1).collect();
-        Err(Error::input(format!(
-            "{count} row(s) have no identifier{}: {}; fill them in or remove the rows",
-            after(self),
-            list(&[first])
-        )))
-    }
-
-    /// Sees that no two rows of a column that is normalised already are the same individual.
+    /// Sees that every row of a column that is normalised already has an identifier of its own.
     ///
     /// # Errors
-    /// [`Repeated`], with the first few rows.
-    pub fn check_unique(&self, identifiers: &[String]) -> Result<(), Error> {
+    /// [`Unusable`], with the first few rows.
+    pub fn check(&self, identifiers: &[String]) -> Result<(), Error> {
         // Sorting row numbers takes far less memory than a set of all identifiers.
         let mut rows: Vec<usize> = (0..identifiers.len()).collect();
         rows.par_sort_unstable_by(|a, b| (&identifiers[*a], a).cmp(&(&identifiers[*b], b)));
+        // Empty text comes first.
+        let (empty, rows) = rows.split_at(rows.partition_point(|row| identifiers[*row].is_empty()));
         let mut repeated: Vec<&[usize]> = rows
             .chunk_by(|a, b| identifiers[*a] == identifiers[*b])
             .filter(|group| group.len() > 1)
             .collect();
-        if repeated.is_empty() {
+        if empty.is_empty() && repeated.is_empty() {
             return Ok(());
         }
         repeated.sort_unstable_by_key(|group| group[0]);
-        let repeated = Repeated {
-            count: repeated.iter().map(|group| group.len() - 1).sum(),
-            first: repeated
-                .iter()
-                .take(NAMED)
-                .map(|group| group.iter().take(NAMED).map(|index| index + 1).collect())
-                .collect(),
+        let first = |rows: &[usize]| rows.iter().take(NAMED).map(|row| row + 1).collect();
+        let unusable = Unusable {
+            empty: empty.len(),
+            first_empty: first(empty),
+            repeated: repeated.iter().map(|group| group.len() - 1).sum(),
+            first_repeated: repeated.iter().take(NAMED).map(|group| first(group)).collect(),
             rule: self.clone(),
         };
-        Err(Error::input(&repeated).because(repeated))
+        Err(Error::input(&unusable).because(unusable))
     }
 }
 
@@ -244,25 +249,6 @@ impl fmt::Display for Normalization {
 /// White space, and the two invisible characters that come with copied text.
 fn is_blank(character: char) -> bool {
     character.is_whitespace() || matches!(character, '\u{200b}' | '\u{feff}')
-}
-
-fn after(rule: &Normalization) -> String {
-    if rule.steps.is_empty() { String::new() } else { format!(" after {rule}") }
-}
-
-fn list(groups: &[Vec<usize>]) -> String {
-    let groups: Vec<String> = groups
-        .iter()
-        .map(|rows| {
-            let rows: Vec<String> = rows.iter().map(usize::to_string).collect();
-            match rows.as_slice() {
-                [one] => format!("row {one}"),
-                [some @ .., last] => format!("rows {} and {last}", some.join(", ")),
-                [] => String::new(),
-            }
-        })
-        .collect();
-    groups.join("; ")
 }
 
 #[cfg(test)]
@@ -333,8 +319,8 @@ mod tests {
         let error = usual().column(&column).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "3 row(s) repeat an identifier of another row after trim, nfc, uppercase: \
-             rows 1, 3 and 6; rows 2 and 5; keep one row per individual"
+            "3 record(s) repeat the identifier of another after trim, nfc, uppercase: \
+             rows 1, 3 and 6; rows 2 and 5; keep one record per individual"
         );
         assert!(Normalization::default().column(&["a", "A ", "b"]).is_ok());
     }
@@ -343,11 +329,11 @@ mod tests {
     fn only_the_first_few_duplicates_are_listed() {
         let column: Vec<String> = (0..2000).map(|i| (i / 2).to_string()).collect();
         let error = usual().column(&column).unwrap_err();
-        let Repeated { count, first, .. } = error.origin().unwrap();
+        let Unusable { repeated: count, first_repeated: first, .. } = error.origin().unwrap();
         assert_eq!(*count, 1000);
         assert_eq!(first, &[[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]);
         let error = usual().column(&["x"; 100]).unwrap_err();
-        let Repeated { count, first, .. } = error.origin().unwrap();
+        let Unusable { repeated: count, first_repeated: first, .. } = error.origin().unwrap();
         assert_eq!((*count, first), (99, &vec![vec![1, 2, 3, 4, 5]]));
     }
 
@@ -356,9 +342,23 @@ mod tests {
         let error = usual().column(&["a", " \u{feff}", "b"]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "1 row(s) have no identifier after trim, nfc, uppercase: row 2; \
-             fill them in or remove the rows"
+            "1 record(s) have no identifier after trim, nfc, uppercase: row 2; \
+             fill them in or remove the records"
         );
+    }
+
+    #[test]
+    fn empty_and_repeated_identifiers_are_named_together() {
+        let error = usual().column(&["a", " ", "A ", "", "b"]).unwrap_err();
+        let words = error.to_string();
+        assert_eq!(
+            words,
+            "2 record(s) have no identifier after trim, nfc, uppercase: rows 2 and 4; fill them in or \
+             remove the records. 1 record(s) repeat the identifier of another after trim, nfc, \
+             uppercase: rows 1 and 3; keep one record per individual"
+        );
+        let by_line = by_line(&error, "line", &|row| Some(row as u64 + 2));
+        assert!(by_line.contains(": lines 3 and 5; ") && by_line.contains(": lines 2 and 4; "));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::table::identifiers::{Normalization, by_line};
 /// the identifier and the place in the file are kept.
 pub struct IdentifierColumn {
     path: PathBuf,
+    recognized: Option<String>,
     header: StringRecord,
     index: usize,
     rule: Normalization,
@@ -28,7 +29,7 @@ impl IdentifierColumn {
     /// A file that cannot be read, without such a column, or with identifiers that the rule
     /// rejects.
     pub fn read(path: &Path, column: &str, rule: &Normalization) -> Result<Self, Error> {
-        let mut reader = open(path)?;
+        let (mut reader, recognized) = open(path)?;
         let header = reader.headers().map_err(|error| unreadable(path, &error))?.clone();
         let index = find_column(path, &header, column)?;
         let (mut raw, mut places) = (Vec::new(), Vec::new());
@@ -46,7 +47,12 @@ impl IdentifierColumn {
             Error::input(format!("{}, column '{column}': {error}", path.display()))
         })?;
         let path = path.to_owned();
-        Ok(Self { path, header, index, rule: rule.clone(), identifiers, places })
+        Ok(Self { path, recognized, header, index, rule: rule.clone(), identifiers, places })
+    }
+
+    /// What the first line shows of the file's dialect, unless it is the usual one.
+    pub fn recognized(&self) -> Option<&str> {
+        self.recognized.as_deref()
     }
 
     /// The identifiers, normalised, one for each row.
@@ -62,7 +68,7 @@ impl IdentifierColumn {
         let failed = |error: csv::Error| Error::internal(format!("cannot write rows: {error}"));
         let mut writer = csv::Writer::from_writer(to);
         writer.write_record(&self.header).map_err(failed)?;
-        let mut reader = open(&self.path)?;
+        let (mut reader, _) = open(&self.path)?;
         let mut record = StringRecord::new();
         for row in rows {
             reader
@@ -83,17 +89,18 @@ impl IdentifierColumn {
     }
 }
 
-fn open(path: &Path) -> Result<Reader<BufReader<File>>, Error> {
+fn open(path: &Path) -> Result<(Reader<BufReader<File>>, Option<String>), Error> {
     let failed = |error: std::io::Error| Error::file(path, "read", &error);
     let mut file = File::open(path).map_err(failed)?;
-    let mut delimiter = b',';
+    let (mut delimiter, mut recognized) = (b',', None);
     // A pipe could not be read again.
     if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        let (dialect, ..) = Dialect::recognized().look(&mut file).map_err(failed)?;
-        delimiter = dialect.delimiter;
+        let (dialect, words, _) = Dialect::recognized().look(&mut file).map_err(failed)?;
+        (delimiter, recognized) = (dialect.delimiter, words);
         file.rewind().map_err(failed)?;
     }
-    Ok(ReaderBuilder::new().delimiter(delimiter).from_reader(BufReader::new(file)))
+    let reader = ReaderBuilder::new().delimiter(delimiter).from_reader(BufReader::new(file));
+    Ok((reader, recognized))
 }
 
 fn find_column(path: &Path, header: &StringRecord, column: &str) -> Result<usize, Error> {
@@ -168,6 +175,8 @@ mod tests {
             message("id,job\na,x\nb\n", "id").ends_with("line 3: 1 fields where the header has 2")
         );
         assert!(message("id,job\na,x\nA,y\n", "id").contains("lines 2 and 3"));
+        let both = message("id,job\na,x\n,z\nA,y\n", "id");
+        assert!(both.contains(": line 3; ") && both.contains(": lines 2 and 4; "), "{both}");
     }
 
     #[test]

@@ -188,7 +188,7 @@ impl<'a> Side<'a> {
         }
         if let (Some(identifier), Some(names)) = (self.agreement.identifier(), table.identifiers())
         {
-            identifier.normalize.check_unique(names).map_err(|error| {
+            identifier.normalize.check(names).map_err(|error| {
                 let (path, column) = (self.party.data.name(), &identifier.column);
                 let word = self.party.data.place_word();
                 let error = by_line(&error, word, &|record| table.line(record));

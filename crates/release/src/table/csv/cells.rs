@@ -1,6 +1,7 @@
 //! From the bytes of a record to codes.
 
 use super::super::columns::{plain_integer, whole};
+use super::super::identifiers::by_line;
 use super::super::{
     Attribute, CellRules, Column, Decimal, Domain, Identifier, Missing, NumericDomain, OnBadValue,
     SetColumn, Splits, Table, Taxonomy, nearest, text,
@@ -126,6 +127,14 @@ impl<'a> Header<'a> {
     /// How messages name a place in this table.
     pub(super) fn places(&self) -> Places {
         self.places
+    }
+
+    /// What is wrong with the identifiers of a table, in words.
+    pub(super) fn repeated(&self, table: &Table) -> Option<String> {
+        let ((_, identifier), names) = (self.identifier?, table.identifiers()?);
+        let error = identifier.normalize.check(names).err()?;
+        let words = by_line(&error, self.places.word(), &|record| table.line(record));
+        Some(format!("column `{}`: {words}", identifier.column))
     }
 
     /// The positions of the needed columns in a record.

@@ -1,6 +1,6 @@
 //! What is wrong with a data file: every distinct thing once, with how often and where.
 
-use super::super::{nearest, text};
+use super::super::{Table, nearest, text};
 use super::bad_header;
 use super::cells::Header;
 use crate::Error;
@@ -150,6 +150,8 @@ pub struct BadValues {
     pub found: Vec<BadValue>,
     /// Cells with still others.
     pub left_out: u64,
+    /// What is wrong with the identifiers of the other records.
+    pub repeated: Option<String>,
     places: Places,
 }
 
@@ -166,6 +168,13 @@ impl std::error::Error for BadValues {}
 
 impl fmt::Display for BadValues {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_values(f)?;
+        self.repeated.iter().try_for_each(|repeated| write!(f, "\n{}, {repeated}", self.file))
+    }
+}
+
+impl BadValues {
+    fn write_values(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let ([only], 0) = (&self.found[..], self.left_out)
             && let ([line], 1) = (&only.lines[..], only.count)
         {
@@ -194,9 +203,7 @@ impl fmt::Display for BadValues {
         let advice = "correct the file, or agree on an `on_bad_value` for such an attribute";
         f.write_str(&self.places.advice(advice.to_owned()))
     }
-}
 
-impl BadValues {
     /// All of them as CSV, one line each.
     pub fn to_csv(&self) -> String {
         let word = self.places.word();
@@ -286,7 +293,8 @@ impl Found {
         }
     }
 
-    pub fn into_error(self, file: &str, header: &Header<'_>) -> Error {
+    /// With the identifiers that are repeated among the records that fit.
+    pub fn into_error(self, file: &str, header: &Header<'_>, table: &Table) -> Error {
         let places = header.places();
         let mut all: Vec<_> = self.seen.into_iter().collect();
         all.sort_by(|((place, cell), seen), ((other_place, other_cell), other)| {
@@ -308,7 +316,8 @@ impl Found {
             }
         });
         let (found, left_out) = (found.collect(), self.left_out);
-        let values = BadValues { file: file.to_owned(), found, left_out, places };
+        let repeated = header.repeated(table);
+        let values = BadValues { file: file.to_owned(), found, left_out, repeated, places };
         Error::input(&values).because(values)
     }
 }

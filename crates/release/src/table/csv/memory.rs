@@ -77,7 +77,7 @@ pub fn read_cells(
         }
     }
     match table.is_empty() {
-        _ if !found.is_empty() => Err(found.into_error(name, &header)),
+        _ if !found.is_empty() => Err(found.into_error(name, &header, &table)),
         true => Ok(Builder::new(&header, &[]).finish().0),
         false => Ok(table),
     }

@@ -1,6 +1,6 @@
-//! What a table looks like from outside: names of columns, and whether they hold numbers.
+//! What a table looks like from outside: names of columns, and what kind of cells they hold.
 
-use super::super::{Decimal, MAX_TEXT, clean_text};
+use super::super::{CellRules, Date, Decimal, MAX_TEXT, clean_text};
 use super::dialect::Dialect;
 use super::{Blocks, bad_header, regular_file, unreadable};
 use crate::Error;
@@ -14,6 +14,15 @@ pub const MAX_OUTLINED_COLUMNS: usize = 10_000;
 /// Most distinct values of a column that are listed.
 pub const MAX_LISTED_VALUES: usize = 200;
 
+/// A table, as far as it can be described without an agreement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableOutline {
+    /// Its columns, in their order.
+    pub columns: Vec<ColumnOutline>,
+    /// What the first line shows of the dialect, unless it is the usual one.
+    pub recognized: Option<String>,
+}
+
 /// A column, as far as it can be described without an agreement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnOutline {
@@ -21,18 +30,24 @@ pub struct ColumnOutline {
     pub name: String,
     /// What its cells look like.
     pub looks: Looks,
+    /// Whether some of its cells are empty.
+    pub has_empty: bool,
     /// Its distinct values, if they were asked for and are few enough to list.
     pub values: Option<Vec<String>>,
 }
 
-/// What the cells of a column look like.
+/// What the cells of a column look like, those that are empty not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Looks {
     /// There are none.
     Empty,
     /// All are decimal numbers.
     Numeric,
-    /// Some are not.
+    /// All are dates such as `2026-11-18`.
+    Date,
+    /// All are spellings of true or false, both occur, and they are not all numbers.
+    Boolean,
+    /// Anything else.
     Text,
 }
 
@@ -41,17 +56,17 @@ pub enum Looks {
 ///
 /// # Errors
 /// If the file cannot be read, or its first line does not name columns.
-pub fn outline_csv(path: &Path, with_values: bool) -> Result<Vec<ColumnOutline>, Error> {
+pub fn outline_csv(path: &Path, with_values: bool) -> Result<TableOutline, Error> {
     let name = path.display().to_string();
     let file = regular_file(path)?;
     let bad = |problem: &str| bad_header(&name, problem);
     let looked = Dialect::recognized().look(file);
-    let (dialect, _, source) = looked.map_err(|error| unreadable(&name, error))?;
+    let (dialect, recognized, source) = looked.map_err(|error| unreadable(&name, error))?;
     let mut source = dialect.encoding.decoded(source);
     let mut blocks = Blocks::new(&name, dialect);
     let mut columns: Vec<Growing> = Vec::new();
     let mut records = 0;
-    while let Some(length) = blocks.fill(&mut source)? {
+    'file: while let Some(length) = blocks.fill(&mut source)? {
         let mut reader = dialect.reader(&blocks.buffer[..length]);
         let mut record = ::csv::ByteRecord::new();
         while matches!(reader.read_byte_record(&mut record), Ok(true)) {
@@ -63,7 +78,7 @@ pub fn outline_csv(path: &Path, with_values: bool) -> Result<Vec<ColumnOutline>,
             records += 1;
             columns.iter_mut().zip(cells).for_each(|(column, cell)| column.take(cell, with_values));
             if records >= LOOKED_AT && !with_values {
-                return Ok(columns.into_iter().map(|column| column.finish(false)).collect());
+                break 'file;
             }
         }
         blocks.consume(length);
@@ -71,7 +86,8 @@ pub fn outline_csv(path: &Path, with_values: bool) -> Result<Vec<ColumnOutline>,
     if columns.is_empty() {
         return Err(bad("the first line must name the columns"));
     }
-    Ok(columns.into_iter().map(|column| column.finish(with_values)).collect())
+    let columns = columns.into_iter().map(|column| column.finish(with_values)).collect();
+    Ok(TableOutline { columns, recognized })
 }
 
 /// The columns that the first line names.
@@ -99,28 +115,36 @@ fn header(record: &::csv::ByteRecord) -> Result<Vec<Growing>, String> {
 struct Growing {
     outline: ColumnOutline,
     filled: usize,
+    /// How many are numbers, dates, spellings of true, spellings of false.
+    numbers: usize,
+    dates: usize,
+    yes: usize,
+    no: usize,
     values: BTreeSet<String>,
 }
 
 impl Growing {
     fn new(name: &str) -> Result<Self, Error> {
         let name = clean_text(name.trim_start_matches('\u{feff}'))?;
-        let outline = ColumnOutline { name, looks: Looks::Empty, values: None };
-        Ok(Self { outline, filled: 0, values: BTreeSet::new() })
+        let outline = ColumnOutline { name, looks: Looks::Empty, has_empty: false, values: None };
+        let (filled, numbers, dates, yes, no) = Default::default();
+        Ok(Self { outline, filled, numbers, dates, yes, no, values: BTreeSet::new() })
     }
 
     fn take(&mut self, cell: &[u8], with_values: bool) {
         if cell.is_empty() {
+            self.outline.has_empty = true;
             return;
         }
         self.filled += 1;
         let text = std::str::from_utf8(cell).ok();
-        let number = text.is_some_and(|text| Decimal::parse_rounding_down(text).is_ok());
-        self.outline.looks = match self.outline.looks {
-            Looks::Text => Looks::Text,
-            _ if number => Looks::Numeric,
-            _ => Looks::Text,
-        };
+        if let Some(text) = text {
+            let spells = |words: &[&str]| words.iter().any(|word| word.eq_ignore_ascii_case(text));
+            self.numbers += usize::from(Decimal::parse_rounding_down(text).is_ok());
+            self.dates += usize::from(Date::parse(text).is_ok());
+            self.yes += usize::from(spells(CellRules::TRUE));
+            self.no += usize::from(spells(CellRules::FALSE));
+        }
         if let (true, Some(text)) = (with_values && self.values.len() <= MAX_LISTED_VALUES, text)
             && text.len() <= 4 * MAX_TEXT
         {
@@ -133,6 +157,13 @@ impl Growing {
         let own = self.values.len() > 20 && 2 * self.values.len() > self.filled;
         let few = with_values && self.values.len() <= MAX_LISTED_VALUES && !own;
         let clean = || self.values.iter().map(|value| clean_text(value).ok()).collect();
-        ColumnOutline { values: if few { clean() } else { None }, ..self.outline }
+        let looks = match self.filled {
+            0 => Looks::Empty,
+            all if self.numbers == all => Looks::Numeric,
+            all if self.dates == all => Looks::Date,
+            all if self.yes + self.no == all && self.yes > 0 && self.no > 0 => Looks::Boolean,
+            _ => Looks::Text,
+        };
+        ColumnOutline { looks, values: if few { clean() } else { None }, ..self.outline }
     }
 }

@@ -373,20 +373,29 @@ proptest! {
 fn an_outline_tells_names_and_kinds_and_values_only_when_asked() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("t.csv");
-    let mut csv = String::from("\u{feff}id; age ;job;empty\n");
-    (0..60).for_each(|row| csv += &format!("p{row};{row}.5;{};\n", ["a", "b"][row % 2]));
+    let mut csv = String::from("\u{feff}id; age ;job;empty;day;ill;once;flag\n");
+    for row in 0..60 {
+        let (job, ill) = (["a", "b"][row % 2], ["Yes", "", "f"][row % 3]);
+        csv += &format!("p{row};{row}.5;{job};;2026-11-{:02};{ill};n;{}\n", 1 + row % 30, row % 2);
+    }
     std::fs::write(&path, csv).unwrap();
-    let columns = outline_csv(&path, false).unwrap();
+    let columns = outline_csv(&path, false).unwrap().columns;
     let looks: Vec<_> = columns.iter().map(|c| (c.name.as_str(), c.looks)).collect();
     let expected = [
         ("id", Looks::Text),
         ("age", Looks::Numeric),
         ("job", Looks::Text),
         ("empty", Looks::Empty),
+        ("day", Looks::Date),
+        ("ill", Looks::Boolean),
+        ("once", Looks::Text),
+        ("flag", Looks::Numeric),
     ];
     assert_eq!(looks, expected);
+    let with_empty: Vec<_> = columns.iter().filter(|c| c.has_empty).map(|c| &c.name).collect();
+    assert_eq!(with_empty, ["empty", "ill"]);
     assert!(columns.iter().all(|column| column.values.is_none()));
-    let columns = outline_csv(&path, true).unwrap();
+    let columns = outline_csv(&path, true).unwrap().columns;
     assert_eq!(columns[2].values, Some(vec!["a".to_owned(), "b".to_owned()]));
     assert_eq!(columns[0].values, None, "sixty values in sixty records are people's own");
 }
@@ -533,6 +542,24 @@ fn rows_of_a_table_in_memory_keep_their_numbers_and_its_bound() {
     assert!(over.unwrap_err().message().contains("more than 1000 records"));
     let empty = read_memory(&schema(), &memory(&names, &[])).unwrap();
     assert!(empty.is_empty() && empty.column(0).is_some());
+}
+
+#[test]
+fn empty_and_repeated_identifiers_are_named_in_one_error() {
+    let schema = schema();
+    let normalize = crate::table::Normalization::parse(["trim", "uppercase"]).unwrap();
+    let identifier = Identifier { column: "id".into(), normalize };
+    let (owner, max_records) = (Some(Role::P1), 10);
+    let reading = Reading { schema: &schema, owner, identifier: Some(&identifier), max_records };
+    let csv = "id,job,class\na1,Lawyer,Y\n,Lawyer,Y\nA1 ,Engineer,N\n";
+    let error = parse_csv("t.csv", csv.as_bytes(), &reading, &|_| {}).unwrap_err().to_string();
+    assert!(
+        error.starts_with("t.csv:3: column `id` (field 1): `` is not an identifier"),
+        "{error}"
+    );
+    let repeated = "\nt.csv, column `id`: 1 record(s) repeat the identifier of another after trim, \
+                    uppercase: lines 2 and 4; keep one record per individual";
+    assert!(error.ends_with(repeated), "{error}");
 }
 
 #[test]
