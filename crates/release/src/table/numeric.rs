@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn values_are_drawn_from_all_of_an_interval_however_wide() {
-        let [low, high] = ["0.000000001", "1000000000000"].map(|it| it.parse().unwrap());
+        let [low, high] = ["0.000000001", "1000000000000"].map(|it| Decimal::parse(it).unwrap());
         let edges = NumericDomain::logarithmic_edges(low, high).unwrap();
         let domain = NumericDomain::with_edges(&edges).unwrap();
         let last = domain.points() - 1;

@@ -33,7 +33,7 @@ fn no_key() -> Error {
 }
 
 /// What a release needs that does not depend on data, beside its transfers: the keys, if it has any. See
-/// [`two_party::prepare`].
+/// [`prepare`](super::two_party::prepare).
 pub struct Prepared {
     keys: Keys,
     /// Under which the counts of divided columns are made, if the tree wants ours.

@@ -3,7 +3,7 @@
 //!
 //! # Example
 //!
-//! Two hospitals with patients of their own, in one process; two machines have a [`Session`] each.
+//! Two hospitals with patients of their own, in one process; two machines have a [`Session`](crate::protocol::Session) each.
 //!
 //! ```
 //! use diptych_release::agreement::Agreement;
