@@ -13,7 +13,7 @@ use diptych::protocol::Session;
 use diptych::protocol::shards::remote::Server;
 use diptych::publish::shards::{Opening, Taken, deal};
 use diptych::release::shards::{Host, records};
-use diptych::role::Role;
+use diptych::Role;
 use libfuzzer_sys::fuzz_target;
 
 const TEXT: &str = r#"
