@@ -139,8 +139,8 @@ class Release:
     ) -> Any:
         """One row for each person that the release counts, as a data frame of pandas.
 
-        With ``concrete``, values are drawn inside those of the release, uniformly, and numbers are numbers:
-        for programs that want records. They tell no more than the release, and are as made up as they
+        With ``concrete``, values are drawn inside those of the release, uniformly, and numbers are numbers
+        (NaN where missing; dates are text): for programs that want records. They tell no more than the release, and are as made up as they
         look precise: means, spreads and correlations inside a released value are not those of the data.
         Columns that were not divided (see :attr:`divided`) are left out then, unless ``undivided`` asks for
         them. The same ``seed`` (32 bytes, or 64 hexadecimal digits) draws the same rows.
@@ -166,7 +166,8 @@ class Release:
         if concrete:
             for name, kind in self.agreement.attributes.items():
                 if kind == "numeric" and name in frame:
-                    frame[name] = pandas.to_numeric(frame[name])
+                    # A number that is missing is the word for it, where the agreement makes it a value.
+                    frame[name] = pandas.to_numeric(frame[name].where(frame[name] != "missing"))
         return frame
 
     def report(

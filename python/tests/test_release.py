@@ -1,5 +1,6 @@
 """Releases by one party, and reading them."""
 
+import datetime
 import json
 import os
 import pathlib
@@ -118,6 +119,31 @@ def test_concrete_rows_leave_out_what_was_not_divided(tmp_path):
     assert list(release.rows().columns) == ["job", "age", "ill"]
     assert list(release.rows(concrete=True).columns) == [divided, "ill"]
     assert list(release.rows(concrete=True, undivided=True).columns) == ["job", "age", "ill"]
+
+
+def test_missing_numbers_and_dates_come_back_from_concrete_rows(tmp_path):
+    pytest.importorskip("pandas")
+    agreement = diptych.Agreement.from_dict({
+        "release": {
+            "id": "visits", "partition": "local", "epsilon": "8", "specializations": 2, "max_records": 10_000,
+        },
+        "class": {"column": "ill", "values": ["yes", "no"]},
+        "attribute": [
+            {"name": "weight", "kind": "numeric", "edges": ["0", "50"], "missing": "category"},
+            {"name": "visit", "kind": "date", "min": "2026-01-01", "max": "2026-02-28"},
+        ],
+    })
+    people = {
+        "weight": [None, 20.5] * 1000,
+        "visit": [datetime.date(2026, 1, 5), datetime.date(2026, 2, 6)] * 1000,
+        "ill": ["yes", "no"] * 1000,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        release = diptych.local(agreement, people, out=tmp_path / "release")
+    rows = release.rows(concrete=True, undivided=True)
+    assert 500 < rows["weight"].isna().sum() < 1500 and rows["weight"].dropna().between(0, 50).all()
+    assert rows["visit"].str.match(r"2026-0[12]-\d\d").all()
 
 
 def test_the_picture_is_a_page_of_its_own_without_a_script(release, tmp_path):
