@@ -438,7 +438,7 @@ fn dates_booleans_edges_and_missing_values_go_from_a_table_to_rows_and_a_report(
         let (status, _, told) = diptych(place.path(), verb);
         assert_eq!(status, 0, "{verb:?}: {told}");
     }
-    let concrete = ["rows", "--release", "out", "--concrete", "--out", "rows.csv"];
+    let concrete = ["rows", "--release", "out", "--concrete", "--undivided", "--out", "rows.csv"];
     let (status, _, told) = diptych(place.path(), &concrete);
     assert_eq!(status, 0, "{told}");
     let rows = table(place.path(), "rows.csv");
