@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::program::diptych;
+use crate::program::{diptych, diptych_with_input};
 
 const BANK: &str = "id,job,country,approved\nc-1,Engineer,DE,Y\nc-2,Lawyer,FR,N\n";
 const COMPANY: &str = "salary;sex;approved;id\n30;M;Y;c-1\n4000;F;N;c-2\n";
@@ -124,18 +124,8 @@ fn kinds_are_seen_and_missing_values_are_decided_by_a_flag_or_an_answer() {
     std::fs::write(place.join("t.csv"), table).unwrap();
     let new = ["agreement", "new", "t.csv", "--partition", "local", "--class", "ill", "--id", "x"];
     let written = |more: &[&str], answers: &str| {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
-            .args([&new[..], more].concat())
-            .current_dir(place)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{told}");
+        let (status, _, told) = diptych_with_input(place, &[&new[..], more].concat(), answers);
+        assert_eq!(status, 0, "{told}");
         let text = read(place, "agreement.toml");
         std::fs::remove_file(place.join("agreement.toml")).unwrap();
         (text, told)
@@ -216,19 +206,9 @@ fn a_class_that_one_party_has_gets_its_owner_from_the_tables_a_flag_or_an_answer
     let place = place();
     let place = place.path();
     let written = |arguments: &[&str], answers: &str| {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
-            .args(["agreement", "new"])
-            .args(arguments)
-            .current_dir(place)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{told}");
+        let arguments = [&["agreement", "new"], arguments].concat();
+        let (status, _, told) = diptych_with_input(place, &arguments, answers);
+        assert_eq!(status, 0, "{told}");
         let text = read(place, "agreement.toml");
         std::fs::remove_file(place.join("agreement.toml")).unwrap();
         let class = text.split("\n[class]").nth(1).unwrap();

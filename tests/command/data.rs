@@ -1,13 +1,12 @@
 //! Where a party's table can come from, and what is said when it does not come or does not fit.
 
-use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::program::diptych;
+use crate::program::{diptych, diptych_with_input};
 
 pub const AGREEMENT: &str = r#"
 [release]
@@ -126,19 +125,9 @@ fn standard_input_is_a_table_if_it_is_whole() {
     let place = place();
     let place = place.path();
     let local = |input: &str, more: &[&str]| {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_diptych"))
-            .args(LOCAL)
-            .args(["--data", "-"])
-            .args(more)
-            .current_dir(place)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        let output = child.wait_with_output().unwrap();
-        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+        let arguments = [&LOCAL[..], &["--data", "-"], more].concat();
+        let (status, _, told) = diptych_with_input(place, &arguments, input);
+        (status, told)
     };
     let (status, told) = local("job,ill\nWriter,ye", &[]);
     assert_eq!(status, 2);

@@ -21,8 +21,8 @@
 //! scores that each move by at most Δ moves by at most Δ, and is monotone if each is. No split is
 //! drawn that is not used, so every step may cost more.
 //!
-//! *Ties between splits* (ours, for leaf-max and InfoGain, where a party scores alone): a split is drawn by w·u + min(l, r), u being
-//! its utility and l and r the records on its two sides ([`splits`](crate::release::tree::splits) has
+//! *Ties between splits* (ours, for leaf-max and InfoGain, where a party scores alone): a split is drawn
+//! by w·u + min(l, r), u being its utility and l and r the records on its two sides ([`splits`](crate::release::tree::splits) has
 //! the proof). Splits that two parties draw together, on shares, are scored by u alone, and so are all
 //! splits with Max or with the papers' choices (`profile = "paper"`).
 //!

@@ -7,7 +7,8 @@
 //!
 //! *Ties.* Where one class prevails on both sides of a split, Max and leaf-max are what they are without
 //! it. In a wide domain nearly all points are such, most of them in ranges without records, and a
-//! draw among them is uniform. So a score may be w·u + min(l, r), with l and r the records of the interval left and right of it ([`SplitScore`]).
+//! draw among them is uniform. So a score may be w·u + min(l, r), where l and r records of the interval
+//! lie left and right of the split ([`SplitScore`]).
 //!
 //! *Theorem.* That score has the sensitivity w·Δ + 1, and is monotone if u is. *Proof.* A record more
 //! raises l or r by 1, and so min(l, r) by 0 or 1, and it moves w·u by at most w·Δ.
