@@ -4,7 +4,7 @@ use super::super::Declared;
 use super::super::form::{Form, Section};
 use super::super::problem::Rule;
 use super::Node;
-use crate::table::clean_text_within;
+use crate::table::{Date, clean_text_within};
 
 /// The keys of [release] that hold it.
 pub(in crate::agreement) const PURPOSE: &str = "purpose";
@@ -58,7 +58,7 @@ fn paragraph(
 fn day(form: &mut Form<'_>, node: Node, what: &str) -> Option<String> {
     let at = node.at;
     let text = form.raw_text(node, what, "\"2027-03-31\"")?;
-    if is_day(&text) {
+    if Date::parse(&text).is_ok() {
         return Some(text);
     }
     let written: String = text.chars().take(40).collect();
@@ -67,40 +67,17 @@ fn day(form: &mut Form<'_>, node: Node, what: &str) -> Option<String> {
     None
 }
 
-fn is_day(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let form = bytes.len() == 10
-        && bytes.iter().enumerate().all(|(place, byte)| match place {
-            4 | 7 => *byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
-    let number = |from: usize, to: usize| text.get(from..to)?.parse::<u32>().ok();
-    let (true, Some(year), Some(month), Some(day)) =
-        (form, number(0, 4), number(5, 7), number(8, 10))
-    else {
-        return false;
-    };
-    let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let days = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 if leap => 29,
-        2 => 28,
-        _ => 0,
-    };
-    (1..=days).contains(&day)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::is_day;
+    use super::Date;
 
     #[test]
     fn a_day_is_one_of_the_calendar() {
         for day in ["2027-03-31", "2028-02-29", "2000-02-29", "0001-01-01", "9999-12-31"] {
-            assert!(is_day(day), "{day}");
+            assert!(Date::parse(day).is_ok(), "{day}");
         }
         for no_day in [
+            "0000-01-01",
             "2027-02-29",
             "2100-02-29",
             "2027-04-31",
@@ -115,7 +92,7 @@ mod tests {
             "2027-03-3é",
             "",
         ] {
-            assert!(!is_day(no_day), "{no_day}");
+            assert!(Date::parse(no_day).is_err(), "{no_day}");
         }
     }
 }
